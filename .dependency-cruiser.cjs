@@ -18,6 +18,8 @@ const mayImport = {
   'web/login': ['base', 'protocol', 'web/texts'],
   'web/reference': ['web/login'],
   'web/account': ['base', 'web/login', 'web/texts'],
+  'web/invite': ['base', 'protocol', 'web/login', 'web/texts'],
+  'web/console': ['base', 'web/login', 'web/account'],
   http: [
     'base',
     'protocol',
@@ -30,6 +32,8 @@ const mayImport = {
     'web/login',
     'web/reference',
     'web/account',
+    'web/invite',
+    'web/console',
   ],
   app: [
     'base',
@@ -82,6 +86,7 @@ const domainOrder = [
   'management',
   'installation',
   'health',
+  'overview',
 ]
 
 // Each outside library has one home, so that it can be replaced or upgraded in one place.
@@ -97,6 +102,8 @@ const home = {
   '@zxcvbn-ts/language-common': 'domain/factors',
   pkijs: 'domain/certificates',
   qrcode: 'web/login',
+  // Not imported: it is served to browsers as it is.
+  'htmx[.]org': 'web/console',
   zod: '(contract|config|http)',
   yaml: 'config',
   pino: 'app',

@@ -16,6 +16,8 @@ export interface RepeatedWork {
    * `every` while it does (D-298).
    */
   readonly follows?: true
+  /** Runs its first round at once. */
+  readonly isUrgent?: true
 }
 
 type Changes = Store['changes']
@@ -51,7 +53,7 @@ export function runInBackground(
 }
 
 function repeat(
-  { name, every, round, follows }: RepeatedWork,
+  { name, every, round, follows, isUrgent }: RepeatedWork,
   log: Log,
   changes: Changes | undefined,
 ): { readonly stop: () => Promise<void>; readonly soon: () => void } {
@@ -94,7 +96,7 @@ function repeat(
     timer.unref()
   }
 
-  schedule(pause())
+  schedule(isUrgent ? milliseconds(0) : pause())
   return {
     soon() {
       if (isRunning) isDue = true

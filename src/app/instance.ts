@@ -15,6 +15,7 @@ import {
   type Instance as RunningInstance,
 } from './core.ts'
 import type { OpenListener } from './listeners.ts'
+import { createInstancePresence } from './monitoring/instance-presence.ts'
 import { serve } from './serving.ts'
 
 export type Instance = RunningInstance<OpenListener>
@@ -28,16 +29,18 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     const open = await serve(core, { alone: true, intercept: options.intercept })
     const secretReplaced = Promise.withResolvers<void>()
     const databaseRestored = Promise.withResolvers<void>()
-    const background = runInBackground(
-      chores(core, {
+    const presence = createInstancePresence(core)
+    await presence.begin()
+    const work = [
+      presence.work,
+      ...chores(core, {
         onNewAuthorities: open.nameOwnCas,
         renewCertificates: () => open.renewCertificates(),
         onSecretReplaced: secretReplaced.resolve,
         onDatabaseRestored: databaseRestored.resolve,
       }),
-      log,
-      core.store.changes,
-    )
+    ]
+    const background = runInBackground(work, log, core.store.changes)
     return {
       listeners: open.listeners,
       caFile: caFileOf(config),
@@ -49,6 +52,10 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
         open.announceStop()
         await open.close(DRAIN)
         await endsWithin(LAST_ROUNDS, background.stop())
+        await endsWithin(
+          LAST_ROUNDS,
+          Promise.all([core.ports.routerPresence.flush(), presence.end()]),
+        )
         await core.close()
       },
     }

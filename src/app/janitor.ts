@@ -14,6 +14,12 @@ const GRACE: Duration = minutes(5)
 /** D-125: how long after its end a token can be told apart from one that was never issued. */
 const ENROLLMENT_GRACE: Duration = days(30)
 
+/** Instances write at least once a minute (D-381). */
+const INSTANCE_GRACE: Duration = minutes(10)
+
+/** How long lists show the last contact of a router that is gone. */
+const ROUTER_GRACE: Duration = days(90)
+
 /** D-134: how many batches of events a round deletes, because a busy service creates them faster than other rows. */
 const EVENT_BATCHES = 40
 /** Pause between batches, so that other callers can use the store. */
@@ -28,6 +34,9 @@ type Swept = Pick<
   | 'sessionEndings'
   | 'passwordFailures'
   | 'enrollments'
+  | 'routerRuns'
+  | 'instanceRuns'
+  | 'sessionContacts'
   | 'events'
 >
 
@@ -56,7 +65,12 @@ export async function sweep(
   }
   const long = minus(past, ENROLLMENT_GRACE)
   removed += await stores.enrollments.removeExpired(long, BATCH_ROWS)
-  return removed + (await removeOldEvents(stores.events, minus(past, eventRetention)))
+  removed += await stores.instanceRuns.removeExpired(minus(past, INSTANCE_GRACE), BATCH_ROWS)
+  removed += await stores.routerRuns.removeExpired(minus(past, ROUTER_GRACE), BATCH_ROWS)
+  // The ledger of a session shows them beside its events (D-384).
+  const oldEvents = minus(past, eventRetention)
+  removed += await stores.sessionContacts.removeExpired(oldEvents, BATCH_ROWS)
+  return removed + (await removeOldEvents(stores.events, oldEvents))
 }
 
 /** Returns how many it deleted; the next round deletes the rest. */

@@ -14,6 +14,7 @@ import { nameableCas } from '../domain/certificates/third-party/client-cas.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
 import { addBoundApis, type HttpPorts } from '../http/bound-apis.ts'
+import { plainHttpAnswer } from '../http/faces/plain-http.ts'
 import { baseUrl, issuerAt, type ListenerAddresses, listenerAddresses } from '../http/issuers.ts'
 import { createListenerApp } from '../http/listener-app.ts'
 import type { ShownMetrics } from '../http/monitoring/probes.ts'
@@ -165,7 +166,7 @@ async function openListener(
         addresses: () => addresses,
         compatibility: config.compatibility,
         serverCasPem: () => [...new Set(all().flatMap(({ caPem }) => caPem() ?? []))],
-        version: () => describeVersion(deps.build, all(), config.compatibility),
+        version: () => describeVersion(deps.build, all(), config),
         metrics: deps.metrics,
         counters: deps.metrics,
         stopping: deps.stopping,
@@ -182,6 +183,7 @@ async function openListener(
     timeouts: listener.timeouts,
     material: { ...shown, clientCasPem: authorities.caBundlePem },
     handler: deps.intercept(app.routing),
+    onPlainHttp: (request) => plainHttpAnswer(request, addresses),
     limit: deps.limit,
     ...(listener.proxyProtocol === undefined ? {} : { proxyProtocol: listener.proxyProtocol }),
     log,

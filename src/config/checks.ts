@@ -22,6 +22,7 @@ export function spanningProblems(
     ...repeats(places(tree, 'address'), 'is an address of', 'too; give each listener its own'),
     ...entriesOf(tree, 'web').flatMap(({ value, path }) => [...listenerProblems(value, path)]),
     ...apiAddressProblems(tree),
+    ...consoleProblems(tree),
     ...collectorProblems(get(get(tree, 'telemetry'), 'traces')),
   ]
 }
@@ -74,6 +75,30 @@ function* apiAddressProblems(tree: unknown): Iterable<Problem> {
   )
   if (isThere) return
   yield problem(['edge', 'api', 'address'], 'is not an address of a listener with edge-client')
+}
+
+/** D-355: the console's administrators sign in on its own listener, so the provider must be there too. */
+function* consoleProblems(tree: unknown): Iterable<Problem> {
+  const listeners = entriesOf(tree, 'web').map(({ value, path }) => {
+    const apis = entriesOf(value, 'apis', path)
+    const placeOf = (binding: string) => apis.find((api) => get(api.value, 'binding') === binding)
+    return {
+      client: placeOf('edge-client'),
+      oidc: placeOf('edge-oidc'),
+      console: placeOf('console'),
+    }
+  })
+  const isAutoBound =
+    get(get(get(tree, 'edge'), 'api'), 'disableOidcAutoBinding') !== true &&
+    listeners.every(({ oidc }) => oidc === undefined)
+  for (const listener of listeners) {
+    if (listener.console === undefined || listener.oidc !== undefined) continue
+    if (isAutoBound && listener.client !== undefined) continue
+    yield problem(
+      [...listener.console.path, 'binding'],
+      'needs edge-oidc on the same listener; list edge-oidc there, and on every other listener that should have it',
+    )
+  }
 }
 
 /** A credential in plain http to another machine can be read on the way (D-139). */

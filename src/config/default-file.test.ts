@@ -65,7 +65,7 @@ for (const [address, expected] of LISTENING) {
     )
     assert.deepEqual(
       listener.apis.map(({ binding }) => binding),
-      ['edge-client', 'edge-management', 'edge-oidc'],
+      ['edge-client', 'edge-management', 'console', 'edge-oidc'],
     )
   })
 }

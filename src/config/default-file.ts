@@ -28,7 +28,7 @@ function listenerAt(address: string): Given {
   return {
     name: 'default',
     bindPoints: bindPointsFor(readAddress(address)),
-    apis: [{ binding: 'edge-client' }, { binding: 'edge-management' }],
+    apis: [{ binding: 'edge-client' }, { binding: 'edge-management' }, { binding: 'console' }],
   }
 }
 

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { LISTENER, OTHER, POINT, testRefusals } from '../../test/support/process/config-home.ts'
 import { parseRedirectPattern } from '../protocol/redirect-uri.ts'
 
+const NEEDS_OIDC =
+  'needs edge-oidc on the same listener; list edge-oidc there, and on every other listener that should have it'
 const NOT_THERE = 'names a file that is not there or not readable'
 const NOT_HOST_PORT = 'is not HOST:PORT; write it like id.example.com:1280 or [::1]:1280'
 const NOT_A_NAME = 'must be 1 to 64 letters, digits, dots, hyphens or underscores'
@@ -46,6 +48,22 @@ testRefusals([
     'an address of the API that is none',
     { v: 1, web: [LISTENER], edge: { api: { address: 'localhost' } } },
     ['edge.api.address', `"localhost" ${NOT_HOST_PORT}`],
+  ],
+  [
+    'a console whose administrators could not sign in',
+    { v: 1, web: [LISTENER, { ...OTHER, apis: [{ binding: 'console' }] }] },
+    ['web[1].apis[0].binding', NEEDS_OIDC],
+  ],
+  [
+    'a console beside clients whose provider is listed elsewhere',
+    {
+      v: 1,
+      web: [
+        { ...LISTENER, apis: [{ binding: 'edge-client' }, { binding: 'console' }] },
+        { ...OTHER, apis: [{ binding: 'edge-oidc' }] },
+      ],
+    },
+    ['web[0].apis[1].binding', NEEDS_OIDC],
   ],
   ['no listeners', { v: 1 }, ['web', 'is missing']],
   ['an empty list of listeners', { v: 1, web: [] }, ['web', LIST]],
@@ -127,7 +145,7 @@ testRefusals([
     listener({ apis: [{ binding: 'fabric' }] }),
     [
       'web[0].apis[0].binding',
-      'must be `edge-client`, `edge-management`, `edge-oidc`, `health-checks` or `metrics`',
+      'must be `edge-client`, `edge-management`, `edge-oidc`, `console`, `health-checks` or `metrics`',
     ],
   ],
   [

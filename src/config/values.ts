@@ -3,7 +3,6 @@
  * words that the documentation, the new file and the error messages use for it.
  */
 import { z } from 'zod'
-import { contrastOf, GROUNDS, isColor, LEAST_TEXT_CONTRAST } from '../base/contrast.ts'
 import { type HostPort, isLoopbackHost, isWildcardHost, parseHostPort } from '../base/host-port.ts'
 import {
   type HostOrNetwork,
@@ -36,7 +35,7 @@ export const keyFacts = z.registry<KeyFacts>()
 /** The same for the bounds of durations. */
 export const durationRules = new WeakMap<z.core.$ZodType, DurationRule>()
 
-type Reading<T> =
+export type Reading<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: string }
 
@@ -197,43 +196,6 @@ export function hostName(rule: string, example: string) {
   }).register(keyFacts, { type: 'a host name', rule, example })
 }
 
-/** What users read on pages: one line, without characters that change how the rest is shown (D-191). */
-export function label(rule: string, example: string) {
-  return text((given): Reading<string> => {
-    const isLabel = /^[^\p{C}\p{Zl}\p{Zp}]{1,60}$/u.test(given) && given.trim() === given
-    return isLabel
-      ? { ok: true, value: given }
-      : { ok: false, problem: 'must be one line of 1 to 60 characters, without spaces at its ends' }
-  }).register(keyFacts, { type: 'a name', rule, example })
-}
-
-/** A color that text can have on this ground (WCAG 1.4.3). */
-export function textColor(ground: keyof typeof GROUNDS, rule: string, example: string) {
-  return text((given): Reading<string> => {
-    const color = given.toLowerCase()
-    if (!isColor(color)) return { ok: false, problem: 'is not a color; write it like #1f56c3' }
-    const ratio = contrastOf(color, GROUNDS[ground])
-    if (ratio >= LEAST_TEXT_CONTRAST) return { ok: true, value: color }
-    const change = ground === 'light' ? 'darker' : 'lighter'
-    const measured = `has a contrast of ${ratio.toFixed(1)} on the ${ground} page`
-    return {
-      ok: false,
-      problem: `${measured}; at least ${LEAST_TEXT_CONTRAST} is needed: choose a ${change} one`,
-    }
-  }).register(keyFacts, { type: 'a color', rule, example })
-}
-
-/** Where people get help: a page or a mailbox. */
-export function supportLink(rule: string, example: string) {
-  return text((given): Reading<string> => {
-    const url = URL.parse(given)
-    const isLink = url?.protocol === 'https:' || url?.protocol === 'mailto:'
-    return isLink && url !== null
-      ? { ok: true, value: url.href }
-      : { ok: false, problem: 'must begin with https:// or mailto:' }
-  }).register(keyFacts, { type: 'a URL', rule, example })
-}
-
 /** SPIFFE-ID §2.1: a name of at most 255 characters, without a port. */
 export function trustDomain(rule: string, example: string) {
   return text(
@@ -309,7 +271,7 @@ export function headerFields(rule: string, example: Readonly<Record<string, stri
 }
 
 /** Text that `read` accepts. A problem begins with the quoted text, unless that is a secret or already contains it. */
-function text<T>(
+export function text<T>(
   read: (given: string) => Reading<T>,
   quoting: 'quote' | 'names itself' | 'never show' = 'quote',
 ) {

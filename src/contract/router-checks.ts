@@ -1,6 +1,21 @@
 /** POST /router-checks: an edge router asks about a `zt-session`. D-42. */
 import { z } from 'zod'
+import { LONGEST_MARK, MOST_REPORTED_SESSIONS } from '../protocol/limits.ts'
 import { detail, Timestamp } from './envelope.ts'
+
+/** POST /router-confirmations: D-381, D-383. */
+export const RouterConfirmation = z.strictObject({
+  run: z
+    .string()
+    .regex(/^[\w-]{8,32}$/)
+    .describe('The name in `confirms` of its feed.'),
+  mark: z.string().min(1).max(LONGEST_MARK).describe('The newest mark whose lines it has applied.'),
+  sessionIds: z
+    .array(z.string().regex(/^[\w-]{1,64}$/))
+    .max(MOST_REPORTED_SESSIONS)
+    .default([])
+    .describe('Sessions that it has admitted since it last reported them.'),
+})
 
 export const RouterCheck = z.strictObject({ ztSession: z.string().min(1).max(256) })
 

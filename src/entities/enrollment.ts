@@ -17,12 +17,12 @@ export const ENROLLMENT = {
   identity: { type: 'reference', isComputed: true, shownTo: 'administrator', title: 'IDENTITY' },
   method: {
     type: 'text',
-    choices: ['ott', 'updb', 'ottca'],
+    choices: ['ott', 'updb', 'ottca', 'reset-password', 'reset-mfa'],
     ...LISTED,
     title: 'METHOD',
     option: {
       name: 'method',
-      what: 'for a certificate (default), a password, or a certificate of a CA',
+      what: 'for a certificate (default), a password, a certificate of a CA, or a reset',
     },
   },
   username: {

@@ -4,10 +4,13 @@
 
 import type { AccountPorts } from '../domain/account/ports.ts'
 import type { ManagementPorts } from '../domain/management/ports.ts'
+import type { OverviewPorts } from '../domain/overview/ports.ts'
+import type { LedgerPorts } from '../domain/sessions/confirming/session-ledger.ts'
 import type { Stores } from '../domain/stores.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import { addAccount } from './account/account.ts'
-import { addLogo } from './branding.ts'
+import { addConsole } from './console/console.ts'
+import { addDocumentation } from './documentation/documentation.ts'
 import { APIS, apiAt } from './edge-api/api.ts'
 import { addAuthenticate } from './edge-api/authenticate.ts'
 import { addCurrentApiSession } from './edge-api/current/current-api-session.ts'
@@ -21,9 +24,12 @@ import { addExtend } from './edge-api/enrollment/extend.ts'
 import { addExternalJwtSigners } from './edge-api/external-jwt-signers.ts'
 import { addOpenApi } from './edge-api/openapi.ts'
 import { addRouterChecks } from './edge-api/routers/router-checks.ts'
+import { addRouterConfirmations } from './edge-api/routers/router-confirmations.ts'
 import { addRouterFeed } from './edge-api/routers/router-feed.ts'
 import { addVersion } from './edge-api/version.ts'
+import { addInvite } from './invite/invite.ts'
 import type { ListenerParts } from './listener-parts.ts'
+import { addOwnConfirmations } from './management-api/confirmations.ts'
 import { addManagementApi } from './management-api/management.ts'
 import { addHealthChecks, addMetrics } from './monitoring/probes.ts'
 import { addAuthorization } from './oidc/authorization.ts'
@@ -43,13 +49,20 @@ import { addRevoke } from './oidc/revoke.ts'
 import { addToken } from './oidc/token.ts'
 import { addUserinfo } from './oidc/userinfo.ts'
 import { openZitiLayer } from './openziti/openziti.ts'
+import { addLogo } from './pages/logo.ts'
 import type { Router } from './router.ts'
 
 /** What the use cases that handlers call need. */
-export type HttpPorts = AccountPorts & ManagementPorts & Pick<Stores, 'events'>
+export type HttpPorts = AccountPorts &
+  ManagementPorts &
+  OverviewPorts &
+  LedgerPorts &
+  Pick<Stores, 'events'>
 
 export type BoundApi =
-  | { readonly binding: 'edge-client' | 'edge-management' | 'health-checks' | 'metrics' }
+  | {
+      readonly binding: 'edge-client' | 'edge-management' | 'console' | 'health-checks' | 'metrics'
+    }
   | {
       readonly binding: 'edge-oidc'
       readonly redirectPatterns: readonly RedirectPattern[]
@@ -69,10 +82,12 @@ export function addBoundApis(
     const root = apiAt(router, '')
     addVersion(root, ports, listener)
     addEstCaCerts(root, ports, listener)
+    addDocumentation(router)
   }
   for (const api of apis) {
     if (api.binding === 'health-checks') addHealthChecks(router, listener)
     else if (api.binding === 'metrics') addMetrics(router, listener)
+    else if (api.binding === 'console') addConsole(atBindPoints(router, listener), ports, listener)
     else if (api.binding === 'edge-oidc') {
       const provider = atBindPoints(router, listener)
       const { redirectPatterns, postLogoutPatterns } = api
@@ -93,6 +108,7 @@ export function addBoundApis(
       addIntrospect(provider, ports)
       addKeys(provider, ports)
       addAccount(provider, ports, listener)
+      addInvite(provider, ports, listener)
       addLogo(provider, listener)
       layer?.addProvider(provider, redirectPatterns)
     } else {
@@ -113,6 +129,8 @@ export function addBoundApis(
         addSessionCertificates(edge, ports)
         addRouterFeed(edge, ports, listener)
         addRouterChecks(edge, ports)
+        addRouterConfirmations(edge, ports)
+        addOwnConfirmations(edge, ports)
       } else addManagementApi(edge, ports)
       layer?.addApi(binding, APIS[binding].prefix)
     }

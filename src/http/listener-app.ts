@@ -10,7 +10,7 @@ import { Failure } from '../errors/catalogue.ts'
 import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
 
 import type { Answer } from './answer.ts'
-import { lookOf } from './presented.ts'
+import { lookOf } from './pages/presented.ts'
 import { addBodyParsers } from './reading/body.ts'
 import { rawValues } from './reading/header-fields.ts'
 import type { RequestObserver } from './request-observer.ts'

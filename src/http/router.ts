@@ -13,15 +13,16 @@ import { authenticateCall } from '../domain/calls/authenticate-call.ts'
 import type { CallPorts } from '../domain/calls/ports.ts'
 import { authenticateRouter } from '../domain/calls/routers/authenticate-router.ts'
 import type { CallSession } from '../domain/sessions/call-session.ts'
+import { writeEndingId } from '../domain/sessions/confirming/ending-id.ts'
 import { CATALOGUE, Failure } from '../errors/catalogue.ts'
-import { EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
+import { ENDING_HEADER, EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
 import type { BrandingSettings } from '../web/login/look/branding.ts'
 import { type Address, borrowedMethods, type FindAddress, findAmong } from './addresses.ts'
 import { type Answer, type HeaderFields, sendAnswer } from './answer.ts'
 import type { Call } from './call.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { asFailure, type Face, failureAnswer } from './error-replies.ts'
-import { type Look, presentationOf, presented } from './presented.ts'
+import { type Look, presentationOf, presented } from './pages/presented.ts'
 import { bearersOf, ztSessionOf } from './reading/bearers.ts'
 import { type Body, MOST_ENTRIES, refuseManyFields } from './reading/body.ts'
 import { wantedContent } from './reading/negotiation.ts'
@@ -93,7 +94,14 @@ export function createRouter(
         if (route.access === 'admin' && !session.isAdmin) throw new Failure('FORBIDDEN')
       },
       handler: async (request, reply) => {
-        const answer = await handler(callOf<R['access']>(request, route, use.look))
+        const call = callOf<R['access']>(request, route, use.look)
+        const { result: answer, ended } = await use.ports.collectedEndings.collect(async () =>
+          handler(call),
+        )
+        // Callers without credentials learn nothing from it (R071): whether a token was valid, for example.
+        if (ended !== undefined && !isAnonymous(route)) {
+          reply.header(ENDING_HEADER, writeEndingId(use.ports.vault, ended))
+        }
         if (answer.failure !== undefined) recordOf(request).failure = answer.failure
         return sendAnswer(reply, presented(answer, request.raw, use.look))
       },

@@ -24,7 +24,7 @@ import { apiErrorBody } from './faces/error-bodies.ts'
 export interface TlsListenerOptions
   extends Pick<
     HttpsServerOptions,
-    'tls' | 'timeouts' | 'material' | 'limit' | 'proxyProtocol' | 'log'
+    'tls' | 'timeouts' | 'material' | 'limit' | 'proxyProtocol' | 'log' | 'onPlainHttp'
   > {
   readonly name: string
   /** One socket each. With port 0, all of them use the same free port. */

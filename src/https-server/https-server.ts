@@ -17,6 +17,7 @@ import { deferred } from '../base/time/deferred.ts'
 import type { Duration } from '../base/time/duration.ts'
 import { type Connection, followConnection, type Unreadable } from './connection.ts'
 import type { ConnectionLimit, Place } from './connection-limit.ts'
+import { answerPlainHttp, type PlainRequest } from './plain-http.ts'
 import { type ProxiedPeer, type ProxyProtocol, receiveProxied } from './receive-proxied.ts'
 
 /** The certificate of the server, and the CAs whose client certificates it requests. */
@@ -54,6 +55,8 @@ export interface HttpsServerOptions {
   ) => void
   /** Returns the response to bytes that are not a valid request. The server adds `Connection: close`. */
   readonly onUnreadable: (why: Unreadable, parserCode: string | undefined) => RawAnswer
+  /** Returns the response to a request in plain HTTP. By default the TLS handshake fails (D-339). */
+  readonly onPlainHttp?: (request: PlainRequest) => RawAnswer
   readonly limit: ConnectionLimit
   /** Every connection begins with a load balancer's header that names the client (D-208). */
   readonly proxyProtocol?: ProxyProtocol
@@ -177,13 +180,27 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     })
     const { proxyProtocol, timeouts } = options
     if (proxyProtocol === undefined) {
-      server.emit('connection', socket)
+      receive(socket)
       return
     }
     receiveProxied(socket, { ...proxyProtocol, within: timeouts.header, log }, (peer) => {
       if (peer !== undefined) peers.set(socket, peer)
-      server.emit('connection', socket)
+      receive(socket)
     })
+  }
+
+  function receive(socket: Socket): void {
+    const { onPlainHttp, timeouts } = options
+    const handshake = () => void server.emit('connection', socket)
+    if (onPlainHttp === undefined) {
+      handshake()
+      return
+    }
+    const answer = (request: PlainRequest) => {
+      log.debug({ address: socket.remoteAddress }, 'answered a request in plain HTTP')
+      return written(onPlainHttp(request))
+    }
+    answerPlainHttp(socket, { answer, within: timeouts.header }, handshake)
   }
 
   function sweep(): void {

@@ -9,6 +9,9 @@ export const EXPIRATION_SECONDS_HEADER = 'expiration-seconds'
 /** SPEC Response headers: the same time as a datetime (D-39). */
 export const EXPIRES_AT_HEADER = 'expires-at'
 
+/** The id of what a call has ended, for those who ask who has confirmed it (D-382). */
+export const ENDING_HEADER = 'latchkey-ending'
+
 /** On every response, and the same id in the error body and the log (D-39). */
 export const REQUEST_ID_HEADER = 'x-request-id'
 

@@ -11,3 +11,12 @@ export const LONGEST_PEM = 64 * 1024
 
 /** The position in a router's feed. */
 export const LONGEST_CURSOR = 64
+
+/** What a router confirms: a position with what is missing in it, and its proof. */
+export const LONGEST_MARK = 1024
+
+/** How many sessions a router reports with one confirmation. */
+export const MOST_REPORTED_SESSIONS = 256
+
+/** D-42: a router without a heartbeat for this long refuses every request. */
+export const ROUTER_CUT_OFF_SECONDS = 30

@@ -10,6 +10,9 @@ export type Issuer = Brand<string, 'Issuer'>
 /** The path of the provider: SPEC OIDC client. */
 export const PROVIDER_PREFIX = '/oidc'
 
+/** The page of invitations and resets, beside the provider (D-376). */
+export const INVITE_PATH = '/invite'
+
 export const SCOPES = ['openid', 'profile', 'offline_access'] as const
 export type Scope = (typeof SCOPES)[number]
 

@@ -37,6 +37,8 @@ export function startFeedClient(deps: {
   readonly controller: URL
   readonly identity: RouterIdentity
   readonly copy: Pick<FeedCopy, 'receive' | 'cursor' | 'forgetCursor'>
+  /** The name of this program, which confirms what it has applied. */
+  readonly run?: string
   readonly log: Log
   readonly random: Random
   readonly times?: FeedTimes
@@ -97,6 +99,7 @@ export function startFeedClient(deps: {
     const url = new URL(ROUTER_FEED_PATH, controller)
     const since = copy.cursor()
     if (since !== undefined) url.searchParams.set('since', since)
+    if (deps.run !== undefined) url.searchParams.set('confirms', deps.run)
     const headers = { accept: 'application/x-ndjson', 'accept-encoding': 'identity' }
     return new Promise((resolve, reject) => {
       const options = { ...controllerTls(deps.identity), agent: false, headers, signal: cut }

@@ -9,6 +9,7 @@
 import type { Clock } from '../base/time/clock.ts'
 import { type Duration, hours, milliseconds, seconds } from '../base/time/duration.ts'
 import type { Instant } from '../base/time/instant.ts'
+import { ROUTER_CUT_OFF_SECONDS } from '../protocol/limits.ts'
 import type { PolicyDemands } from '../protocol/policy-demands.ts'
 import { FeedFault, type FeedLine } from './feed-lines.ts'
 import { readTokenKeys, type TokenKeys } from './token-keys.ts'
@@ -51,7 +52,7 @@ export interface Reception {
 }
 
 /** D-42: a router without a heartbeat for this long refuses every request. */
-export const CUT_OFF_AFTER: Duration = seconds(30)
+export const CUT_OFF_AFTER: Duration = seconds(ROUTER_CUT_OFF_SECONDS)
 
 /** For endings of a controller that does not say how long to keep them: longer than tokens usually live. */
 const UNTOLD_KEEP: Duration = hours(1)
@@ -70,6 +71,8 @@ export function createFeedCopy(deps: {
   readonly onNewEpoch?: () => void
   /** Called when the demands of policies may have changed. */
   readonly onPolicies?: () => void
+  /** Called when everything before this mark was applied (D-381). */
+  readonly onMark?: (mark: string) => void
 }): FeedCopy {
   const { clock, onEnded } = deps
   const ended = new Map<string, Ended>()
@@ -91,7 +94,8 @@ export function createFeedCopy(deps: {
   }
 
   return {
-    receive: () => createReception({ known: () => known, learn, beat, end, cursor: () => cursor }),
+    receive: () =>
+      createReception({ known: () => known, learn, beat, end, cursor: () => cursor, mark }),
     cursor: () => cursor,
     forgetCursor() {
       cursor = undefined
@@ -106,6 +110,10 @@ export function createFeedCopy(deps: {
         if (keepUntil <= now && keepUptime <= uptime) ended.delete(subject)
       }
     },
+  }
+
+  function mark(text: string): void {
+    deps.onMark?.(text)
   }
 
   function learn(next: Known, at?: string): void {
@@ -132,6 +140,7 @@ interface Learned {
   readonly cursor: () => string | undefined
   readonly learn: (next: Known, cursor?: string) => void
   readonly beat: (cursor: string) => void
+  readonly mark: (mark: string) => void
   readonly end: (subject: string, keepUntil: Instant, keepFor: Duration | undefined) => void
 }
 
@@ -197,6 +206,10 @@ function createReception(copy: Learned): Reception {
           isReady = true
           return
         }
+        case 'mark':
+          // Before `ready`, it does not count yet: nothing is accepted by what this connection sent.
+          if (isReady) copy.mark(line.mark)
+          return
         case 'heartbeat':
           // Before `ready`, something may still be missing.
           if (isReady) copy.beat(line.cursor)

@@ -7,7 +7,7 @@ import { isJsonObject, isText, type JsonObject, parseJson } from '../base/json.t
 import { type Duration, milliseconds } from '../base/time/duration.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
 import { parseFactorDemands } from '../protocol/factors/second-factors.ts'
-import { LONGEST_CURSOR } from '../protocol/limits.ts'
+import { LONGEST_CURSOR, LONGEST_MARK } from '../protocol/limits.ts'
 import type { PolicyDemands } from '../protocol/policy-demands.ts'
 
 export type FeedLine =
@@ -32,6 +32,8 @@ export type FeedLine =
       /** Counted from when the line arrives, by a clock that never jumps; older controllers do not send it. */
       readonly keepFor?: Duration
     }
+  /** To be confirmed when everything before it was applied. */
+  | { readonly type: 'mark'; readonly mark: string }
   | { readonly type: 'ready'; readonly cursor: string }
   | { readonly type: 'heartbeat'; readonly cursor: string }
   /** From a newer controller: ignored. */
@@ -137,6 +139,10 @@ const READERS = {
     if (keepFor === undefined) return ended
     if (typeof keepFor !== 'number' || !Number.isFinite(keepFor)) return undefined
     return { ...ended, keepFor: milliseconds(keepFor) }
+  },
+
+  mark({ mark }: JsonObject): FeedLine | undefined {
+    return isText(mark) && mark.length <= LONGEST_MARK ? { type: 'mark', mark } : undefined
   },
 
   ready({ cursor }: JsonObject): FeedLine | undefined {

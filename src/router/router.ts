@@ -10,6 +10,7 @@ import { Secret } from '../base/secrets/secret.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
 import { deferred } from '../base/time/deferred.ts'
 import { createRouterCheck, type RouterCheck } from './check.ts'
+import { createConfirmer } from './confirmer.ts'
 import { type FeedTimes, startFeedClient } from './feed-client.ts'
 import { createFeedCopy, type FeedCopy } from './feed-copy.ts'
 import { parseControllerUrl } from './paths.ts'
@@ -66,19 +67,23 @@ export function startRouter(options: RouterOptions): Router {
   const fault = identityFault(identity)
   if (fault !== undefined) throw new TypeError(`the identity ${fault}`)
 
+  const confirmer = createConfirmer({ controller, identity, clock, random, log })
   const watches = createWatches({ copy: () => copy, clock })
   const copy: FeedCopy = createFeedCopy({
     clock,
     onEnded: watches.tell,
     onNewEpoch: watches.endAll,
     onPolicies: watches.judgeAgain,
+    onMark: (mark) => confirmer.applied(mark),
   })
   const sessionChecks = createSessionChecks({ controller, identity, clock })
+  const check = createRouterCheck({ copy, sessionChecks, clock })
   const { times } = options
   const feed = startFeedClient({
     controller,
     identity,
     copy,
+    run: confirmer.run,
     log,
     random,
     ...(times === undefined ? {} : { times }),
@@ -98,7 +103,11 @@ export function startRouter(options: RouterOptions): Router {
   const forgetting = setInterval(() => copy.forgetExpired(), FORGET_MILLISECONDS)
 
   return {
-    check: createRouterCheck({ copy, sessionChecks, clock }),
+    async check(presented) {
+      const verdict = await check(presented)
+      if (verdict.verdict === 'accepted') confirmer.admitted(verdict.sessionId)
+      return verdict
+    },
     watch: watches.watch,
     ready: ready.promise,
     isCutOff: () => copy.isCutOff(),
@@ -107,6 +116,7 @@ export function startRouter(options: RouterOptions): Router {
       clearInterval(looking)
       clearInterval(forgetting)
       sessionChecks.stop()
+      confirmer.stop()
       await feed.stop()
     },
   }

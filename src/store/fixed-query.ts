@@ -3,6 +3,7 @@
  * compiling takes about eight times as long as running the prepared statement (D-280).
  */
 import type { Compilable, CompiledQuery, Insertable, Kysely, QueryResult } from 'kysely'
+import { runCompiled } from './short-way.ts'
 import type { Tables } from './tables.ts'
 
 /** Stands for a value while the query is built. */
@@ -42,7 +43,7 @@ export function fixedQuery<Values extends object, Row>(
     const parameters = query.parameters.map((one) =>
       one instanceof Slot ? values[one.name as keyof Values] : one,
     )
-    return db.executeQuery({ ...query, parameters })
+    return runCompiled(db, { ...query, parameters })
   }
 
   return {

@@ -14,6 +14,9 @@ import { enrollmentOwner } from './migrations/0006-enrollment-owner.ts'
 import { lastLogin } from './migrations/0007-last-login.ts'
 import { enrollmentJwt } from './migrations/0008-enrollment-jwt.ts'
 import { eventNames } from './migrations/0009-event-names.ts'
+import { overview } from './migrations/0010-overview.ts'
+import { confirmedEndings } from './migrations/0011-confirmed-endings.ts'
+import { keyPurpose } from './migrations/0012-key-purpose.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -28,6 +31,9 @@ const MIGRATIONS: readonly Migration[] = [
   lastLogin,
   enrollmentJwt,
   eventNames,
+  overview,
+  confirmedEndings,
+  keyPurpose,
 ]
 
 /** The schema version that this program knows. */
@@ -48,9 +54,10 @@ export function migrate(db: Kysely<Tables>, database: Database): Promise<void> {
       )
     }
 
-    for (const { name, statements } of MIGRATIONS) {
+    for (const { name, statements, fill } of MIGRATIONS) {
       if (applied.has(name)) continue
       for (const statement of statements(database)) await sql.raw(statement).execute(transaction)
+      await fill?.(transaction)
       await sql`insert into migrations (name) values (${name})`.execute(transaction)
     }
     await database.completeSchema(transaction)

@@ -21,10 +21,13 @@ import { sqlRecoveryCodes } from './identities/recovery-codes.ts'
 import { sqlTotpEnrollments } from './identities/totp-enrollments.ts'
 import { sqlAuthorities } from './installation/authorities.ts'
 import { sqlInstallation } from './installation/installation.ts'
+import { sqlInstanceRuns } from './installation/instance-runs.ts'
 import { sqlSealedValues } from './installation/sealed-values.ts'
 import { sqlSigningKeys } from './installation/signing-keys.ts'
 import { madeWhenUsed } from './made-when-used.ts'
 import { migrate } from './migrate.ts'
+import { sqlInstances } from './overview/instances.ts'
+import { sqlStatistics } from './overview/statistics.ts'
 import { rememberReads } from './remembered-reads.ts'
 import { sqlAuthPolicies } from './rules/auth-policies.ts'
 import { sqlCas } from './rules/cas.ts'
@@ -33,9 +36,12 @@ import { sqlRuleVersions } from './rules/rule-versions.ts'
 import { sqlApiSessions } from './sessions/api-sessions.ts'
 import { sqlAuthRequests } from './sessions/auth-requests.ts'
 import { sqlRefreshTokens } from './sessions/refresh-tokens.ts'
+import { sqlRouterRuns } from './sessions/router-runs.ts'
 import { sqlSessionCertificates } from './sessions/session-certificates.ts'
+import { sqlSessionContacts } from './sessions/session-contacts.ts'
 import { sqlSessionEndings } from './sessions/session-endings.ts'
 import { sqlSpentStates } from './sessions/spent-states.ts'
+import { inTransaction } from './short-way.ts'
 import type { Tables } from './tables.ts'
 import { runAsWhole } from './transaction.ts'
 
@@ -79,9 +85,9 @@ export async function openStore(
     },
     async transaction(work) {
       const events: KeptEvent[] = []
-      const outcome = await db
-        .transaction()
-        .execute((tx) => within(tx, database, (event) => events.push(event), work))
+      const outcome = await inTransaction(db, (tx) =>
+        within(tx, database, (event) => events.push(event), work),
+      )
       if (events.length > 0) onEvents(events)
       return outcome
     },
@@ -180,8 +186,13 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
   refreshTokens: ({ db }) => sqlRefreshTokens(db),
   sessionCertificates: ({ db }) => sqlSessionCertificates(db),
   sessionEndings: ({ db }) => sqlSessionEndings(db),
+  routerRuns: ({ db }) => sqlRouterRuns(db),
+  instanceRuns: ({ db }) => sqlInstanceRuns(db),
+  sessionContacts: ({ db }) => sqlSessionContacts(db),
   signingKeys: ({ db }) => sqlSigningKeys(db),
   authorities: ({ db }) => sqlAuthorities(db),
+  instances: ({ db }) => sqlInstances(db),
+  statistics: ({ db }) => sqlStatistics(db),
   events: ({ db, lists, onEvent }) => sqlEvents(db, lists, onEvent),
 }
 const NAMES = Object.keys(MAKERS) as (keyof Stores)[]

@@ -46,9 +46,13 @@ export interface Tables {
   refresh_tokens: RefreshTokenRow
   session_certificates: SessionCertificateRow
   session_endings: SessionEndingRow
+  router_runs: RouterRunRow
+  instance_runs: InstanceRunRow
+  session_contacts: SessionContactRow
   signing_keys: SigningKeyRow
   authorities: AuthorityRow
   events: EventRow
+  instances: InstanceRow
 }
 
 /** Text that holds JSON. */
@@ -126,6 +130,9 @@ export interface AuthenticatorRow {
   /** The certificate that replaces this one once its holder has confirmed it; until then both work (API 3.1). */
   renewal_cert_pem: string | null
   renewal_fingerprint: string | null
+  /** When each of the two certificates expires (D-367). */
+  not_after: Generated<Instant | null>
+  renewal_not_after: Generated<Instant | null>
   last_used_at: Instant | null
   tags: Json
   created_at: Instant
@@ -248,9 +255,36 @@ export interface SessionEndingRow {
   keep_until: Instant
 }
 
+export interface RouterRunRow {
+  router_id: IdentityId
+  run: string
+  feed: string
+  opened_at: Instant
+  closed_at: Instant | null
+  contact_at: Instant
+  steps: Json
+}
+
+interface InstanceRunRow {
+  id: string
+  place: string
+  host: string
+  started_at: Instant
+  seen_at: Instant
+  steps: Json
+}
+
+interface SessionContactRow {
+  session_id: ApiSessionId
+  router_id: IdentityId
+  first_at: Instant
+  last_at: Instant
+}
+
 export interface SigningKeyRow {
   kid: string
   generation: number
+  purpose: string
   algorithm: string
   public_jwk: Json
   sealed_private_jwk: string
@@ -286,4 +320,13 @@ export interface EventRow {
   /** How often it happened; more than once if repeats were folded (D-207). */
   count: Generated<number>
   fold_key: Generated<string | null>
+}
+
+/** A process, or a group of workers, that serves this database (D-368). */
+export interface InstanceRow {
+  id: string
+  version: string
+  started_at: Instant
+  seen_at: Instant
+  body: Json
 }

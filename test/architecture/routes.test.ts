@@ -48,14 +48,19 @@ const OF_THE_CLIENT_API: Addresses = {
   '/current-api-session/certificates': 'GET session, POST session',
   '/current-api-session/certificates/:id': 'GET session, DELETE session',
   '/external-jwt-signers': 'GET public',
+  '/endings/:id': 'GET public',
   '/router-checks': 'POST router',
+  '/router-confirmations': 'POST router',
   '/router-feed': 'GET router',
 }
 
 const OF_THE_MANAGEMENT_API: Addresses = {
   '/api-sessions': 'GET admin',
   '/api-sessions/:id': 'GET admin, DELETE admin',
+  '/api-sessions/:id/ledger': 'GET admin',
   '/api-sessions/end-all': 'POST admin',
+  '/endings/:id': 'GET admin',
+  '/routers': 'GET admin',
   '/auth-policies': 'GET admin, POST admin',
   '/auth-policies/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
   '/auth-policies/:id/what-if': 'POST admin',
@@ -72,9 +77,11 @@ const OF_THE_MANAGEMENT_API: Addresses = {
   '/enrollments/:id/refresh': 'POST admin',
   '/events': 'GET admin',
   '/events/:id': 'GET admin',
+  '/expiry': 'GET admin',
   '/external-jwt-signers': 'GET admin, POST admin',
   '/external-jwt-signers/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
   '/external-jwt-signers/:id/check': 'POST admin',
+  '/external-jwt-signers/discover': 'POST admin',
   '/identities': 'GET admin, POST admin',
   '/identities/:id': 'GET admin, PUT admin, PATCH admin, DELETE admin',
   '/identities/:id/api-sessions': 'GET admin, DELETE admin',
@@ -83,6 +90,7 @@ const OF_THE_MANAGEMENT_API: Addresses = {
   '/identities/:id/enable': 'POST admin',
   '/identities/:id/enrollments': 'GET admin',
   '/identities/:id/mfa': 'DELETE admin',
+  '/overview': 'GET admin',
   '/signing-keys': 'GET admin, POST admin',
   '/signing-keys/:id': 'GET admin',
 }
@@ -129,7 +137,31 @@ const OF_THE_ACCOUNT: Addresses = {
   '/totp/verify': 'POST public',
 }
 
+/** D-376: the token in the form is what lets a person in. */
+const OF_INVITATIONS: Addresses = {
+  '': 'GET public, POST public',
+  '/certificate': 'POST public',
+  '/invitation.jwt': 'POST public',
+  '/mfa': 'POST public',
+  '/password': 'POST public',
+}
+
+/** D-355: like the account. Files that are the same for everyone need no session. */
+const OF_THE_CONSOLE: Addresses = {
+  '': 'GET public',
+  '/assets/:name': 'GET public',
+  '/callback': 'GET public',
+  '/confirm': 'GET public',
+  '/identities': 'GET public',
+  '/sign-out': 'POST public',
+  '/signed-out': 'GET public',
+}
+
 const ELSEWHERE: Addresses = {
+  '/docs': 'GET public',
+  '/docs/': 'GET public',
+  '/docs/:folder/:name': 'GET public',
+  '/docs/:name': 'GET public',
   '/.well-known/est/cacerts': 'GET public',
   '/.well-known/oauth-authorization-server/oidc': 'GET public',
   '/.well-known/openid-configuration': 'GET public',
@@ -145,6 +177,8 @@ const EXPECTED: readonly string[] = [
   ...under('/edge/management/v1', { ...OF_BOTH_APIS, ...OF_THE_MANAGEMENT_API }),
   ...under('/oidc', OF_THE_PROVIDER),
   ...under('/account', OF_THE_ACCOUNT),
+  ...under('/invite', OF_INVITATIONS),
+  ...under('/console', OF_THE_CONSOLE),
   ...under('', ELSEWHERE),
 ]
 

@@ -319,13 +319,17 @@ test('what administrators do, on the command line', async (t) => {
 
   await t.test('D-168: keys rotate over the API where no home is', async () => {
     const before = await admin.get('/signing-keys')
-    await done(cli, ['keys', 'list'], new RegExp(`^${before[0].kid} +ES256 +signing `, 'm'))
-    const said = await done(cli, ['keys', 'rotate'], /^The signing key \S+ \(ES256\) is published/)
-    const kid = /signing key (\S+)/.exec(said)?.[1]
+    await done(cli, ['keys', 'list'], new RegExp(`^${before[0].kid} +access +ES256 +signing `, 'm'))
+    const said = await done(
+      cli,
+      ['keys', 'rotate'],
+      /^The key \S+ \(ES256\) for access tokens is published/,
+    )
+    const [kid, idKid] = [...said.matchAll(/The key (\S+)/g)].map(([, found]) => found)
     const after = await admin.get('/signing-keys')
     assert.deepEqual(
       after.map((key: { kid: string }) => key.kid),
-      [before[0].kid, kid],
+      [before[0].kid, before[1].kid, kid, idKid],
     )
     await refused(
       cli,
@@ -336,15 +340,15 @@ test('what administrators do, on the command line', async (t) => {
     // A home that is named is the one that is meant, also beside a login.
     const local = await cli.run('keys', 'rotate', '--home', service.home)
     assert.equal(local.code, 0, local.stderr)
-    assert.equal((await admin.get('/signing-keys')).length, 3)
+    assert.equal((await admin.get('/signing-keys')).length, 6)
     // The token of the command line is one of those that are withdrawn; its session goes on.
     const leaked = ['keys', 'rotate', '--context', 'default', '--revoke-now']
     await done(
       cli,
       leaked,
-      /^The signing key \S+ signs from now on\. All older keys are withdrawn\.\n$/,
+      /^(The key \S+ \(\w+\) for (access|ID) tokens signs from now on\.\n){2}All older keys are withdrawn: /,
     )
-    assert.equal(JSON.parse((await cli.run('keys', 'list', '--json')).stdout).length, 1)
+    assert.equal(JSON.parse((await cli.run('keys', 'list', '--json')).stdout).length, 2)
   })
 
   await t.test('with --everybody, the administrator is logged out as well', async () => {

@@ -80,7 +80,11 @@ test('what administrators manage, on the command line', async (t) => {
     assert.match(made.enrollment.token, /^\S{20,}$/)
     const refreshed = await cli.run('update', 'enrollment', 'laptop-7')
     assert.equal(refreshed.code, 0, refreshed.stderr)
+    // The link comes first: it is what an administrator hands to a person.
+    const [, , , link] = refreshed.stdout.split('\n')
+    assert.match(link ?? '', /^https:\/\/\S+\/invite#lke_[\w-]+$/)
     const token = /^token +(\S+)$/m.exec(refreshed.stdout)?.[1]
+    assert.ok(link?.endsWith(`#${token}`))
     assert.ok(token !== undefined && token !== made.enrollment.token)
     const [open] = await json(cli, 'list', 'enrollments', '--identity', 'laptop-7')
     assert.deepEqual([open.id, open.method], [made.enrollment.id, 'ott'])

@@ -59,8 +59,8 @@ for (const database of ALL) {
 
     test('ending a session twice is ending it once', async (t) => {
       const { sessionEndings } = await open(t)
-      assert.equal(await sessionEndings.insert(anEnding('a')), true)
-      assert.equal(await sessionEndings.insert(anEnding('a', { at: after(1) })), false)
+      assert.equal(await sessionEndings.insert(anEnding('a')), 1)
+      assert.equal(await sessionEndings.insert(anEnding('a', { at: after(1) })), undefined)
       const [first, ...more] = await sessionEndings.listAfter(0)
       assert.deepEqual(first, { ...anEnding('a'), sequence: first?.sequence })
       assert.deepEqual(more, [])

@@ -61,6 +61,8 @@ for (const database of ALL) {
         anInvitation({}, UPDB),
         anInvitation(another('ott', { createdAt: after(1) }), OTT),
         anInvitation(another('ottca', { createdAt: after(2), usedAt: after(5), tags: {} }), OTTCA),
+        anInvitation(another('password', { createdAt: after(3) }), { method: 'reset-password' }),
+        anInvitation(another('mfa', { createdAt: after(4) }), { method: 'reset-mfa' }),
       ]
       for (const one of all) {
         assert.equal(await enrollments.insert(one), 'inserted')
@@ -69,7 +71,7 @@ for (const database of ALL) {
       assert.deepEqual(await enrollments.listOf(anIdentity().id), all)
       assert.deepEqual(await enrollments.listOf('another' as IdentityId), [])
       const page = await enrollments.list({ limit: 2, offset: 1 })
-      assert.deepEqual(page, { rows: all.slice(1), totalCount: 3 })
+      assert.deepEqual(page, { rows: all.slice(1, 3), totalCount: 5 })
       for (const strange of ['another', 'a\u0000', 'a\ud800']) {
         assert.equal(await enrollments.find(id(strange)), undefined)
       }
@@ -99,6 +101,19 @@ for (const database of ALL) {
       const second = anInvitation(another('second'), OTT)
       assert.equal(await enrollments.insert(second), 'method-open')
       assert.equal(await enrollments.find(second.id), undefined)
+    })
+
+    test('the unused enrollment of a method is removed, and no other', async (t) => {
+      const { enrollments } = await openWithIdentity(t)
+      const reset: EnrollmentKind = { method: 'reset-password' }
+      await enrollments.insert(anInvitation({ usedAt: NOON }, reset))
+      await enrollments.insert(anInvitation(another('open'), reset))
+      await enrollments.insert(anInvitation(another('mfa'), { method: 'reset-mfa' }))
+      const { id: owner } = anIdentity()
+      const removed = await enrollments.removeUnused(owner, 'reset-password')
+      assert.deepEqual(removed, ['invitation-of-open'])
+      assert.deepEqual(await enrollments.removeUnused(owner, 'reset-password'), [])
+      assert.equal((await enrollments.listOf(owner)).length, 2)
     })
 
     test('a username belongs to one unused enrollment, however it is written', async (t) => {
@@ -163,6 +178,7 @@ for (const database of ALL) {
         identityId: anIdentity().id,
       })
       assert.deepEqual(await enrollments.findByToken(TOKEN, 'ott', NOON), { state: 'unknown' })
+      assert.equal((await enrollments.findByToken(TOKEN, undefined, LAST)).state, 'open')
       const nobodys = await enrollments.findByToken(hash('another'), 'updb', NOON)
       assert.deepEqual(nobodys, { state: 'unknown' })
     })

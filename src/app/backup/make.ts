@@ -9,6 +9,8 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
+import { auditPorts } from '../../domain/audit/ports.ts'
+import { recordEvent } from '../../domain/audit/record.ts'
 import { secretFingerprint } from '../../domain/installation/installation.ts'
 import { SHAPE } from '../../store/migrate.ts'
 import { StoreUnavailable } from '../../store/open.ts'
@@ -16,6 +18,7 @@ import { readWhole, type TableName, type WholeDatabase } from '../../store/whole
 import { OF_ONE_EPOCH, TABLES } from '../../store/whole/table-order.ts'
 import { nothingInstalled } from '../installation/home-in-use.ts'
 import { readInstallationSecret } from '../installation/installation-secret.ts'
+import { openPrepared } from '../installation/prepare.ts'
 import { exists, RefusedStart, refuseWorldReadable } from '../installation/private-files.ts'
 import { type Header, totalOf } from './format.ts'
 import { alreadyThere, type Content, writeBackupFile } from './write-file.ts'
@@ -23,6 +26,8 @@ import { alreadyThere, type Content, writeBackupFile } from './write-file.ts'
 export interface MadeBackup {
   readonly path: string
   readonly rows: number
+  /** D-370: false if the database takes no writes. The backup is as good. */
+  readonly isRecorded: boolean
 }
 
 export async function makeBackup(
@@ -66,10 +71,34 @@ export async function makeBackup(
     const content = { header, tables: tablesOf(whole, counts, (done) => onRows(done, rows)) }
     await writeBackupFile(path, content, { secret, random, replaces })
     return { path, rows }
-  }).catch((error) => {
-    if (error instanceof StoreUnavailable) throw new RefusedStart(error.message, { cause: error })
-    throw error
   })
+    .then(async (made) => ({ ...made, isRecorded: await record(config, made, passphrase) }))
+    .catch((error) => {
+      if (error instanceof StoreUnavailable) throw new RefusedStart(error.message, { cause: error })
+      throw error
+    })
+}
+
+/** D-370: the event is how the overview knows of the last backup. */
+async function record(
+  config: Config,
+  { rows }: Pick<MadeBackup, 'rows'>,
+  passphrase: Secret | undefined,
+): Promise<boolean> {
+  try {
+    const { store } = await openPrepared(config, systemRandom)
+    try {
+      const ports = auditPorts({ clock: systemClock, random: systemRandom })
+      const details = { rows, withSecret: passphrase !== undefined }
+      const made = { type: 'installation.backed-up', details } as const
+      await store.events.insert(recordEvent(ports, undefined, made))
+      return true
+    } finally {
+      await store.close()
+    }
+  } catch {
+    return false
+  }
 }
 
 const IN_BACKUP = TABLES.filter((table) => !OF_ONE_EPOCH.includes(table))

@@ -10,13 +10,16 @@ import type { Instant } from '../../base/time/instant.ts'
 import type { Config } from '../../config/config.ts'
 import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
 import { createProvenRouters } from '../../domain/calls/routers/proven-routers.ts'
+import { createRouterPresence } from '../../domain/calls/routers/router-presence.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
 import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
 import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer-keys.ts'
 import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import type { PasswordHashing } from '../../domain/factors/passwords/hashing.ts'
+import { createCountedIntervals } from '../../domain/overview/counted-intervals.ts'
 import { createRules } from '../../domain/policies/rules.ts'
+import { createCollectedEndings } from '../../domain/sessions/confirming/collected-endings.ts'
 import { createEndedSessions, type EndingRow } from '../../domain/sessions/ending/ended-sessions.ts'
 import { NO_NEWS, type Others, tellCopies } from '../../domain/sessions/ending/tell-copies.ts'
 import {
@@ -94,6 +97,13 @@ export function compose(parts: Parts) {
   })
 
   const { fetch: fetchRules } = config.externalJwtSigners
+  const collectedEndings = createCollectedEndings()
+  const transaction = tellCopies(store.transaction, {
+    endedSessions,
+    rules,
+    others,
+    onEndings: collectedEndings.note,
+  })
 
   /**
    * Everything that is replaceable, once: each use case takes from it what its ports type names. The store of the
@@ -102,7 +112,14 @@ export function compose(parts: Parts) {
    */
   return {
     ...store,
-    transaction: tellCopies(store.transaction, { endedSessions, rules, others }),
+    transaction,
+    collectedEndings,
+    routerPresence: createRouterPresence({
+      clock,
+      transaction,
+      sessionContacts: store.sessionContacts,
+      log,
+    }),
     clock,
     random,
     vault,
@@ -146,6 +163,8 @@ export function compose(parts: Parts) {
     refreshRetryWindow: tokens.refreshRetryWindow,
     accessTokenLife: tokens.accessTokenDuration,
     idTokenLife: tokens.idTokenDuration,
+    keyRotation: config.keys.rotation,
+    countedIntervals: createCountedIntervals(),
     enrollmentDuration: config.enrollment.duration,
     enrolledCertificateDuration: config.enrollment.certificateDuration,
   }
@@ -176,7 +195,7 @@ export function composeSigningKeys(
     store: { ...store.signingKeys, list: store.aside.signingKeys.list },
     vault,
     clock,
-    algorithm: config.keys.algorithm,
+    algorithms: config.keys.algorithms,
     rotation: config.keys.rotation,
     tokenLife: milliseconds(Math.max(accessTokenDuration, idTokenDuration)),
     ...(isWithdrawn === undefined ? {} : { isWithdrawn }),

@@ -11,6 +11,7 @@ import type { ApiSessions } from '../../domain/sessions/stores.ts'
 import type { ConnectionLimit } from '../../https-server/connection-limit.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { BuildInfo } from '../build-info.ts'
+import { addExpiry, type ExpirySource } from './expiry-metrics.ts'
 
 /** A process that does not know a value leaves its source out: with workers, each value has one home (D-291). */
 export interface MetricSources {
@@ -19,6 +20,7 @@ export interface MetricSources {
   readonly checkHealth?: CheckHealth
   readonly apiSessions?: Pick<ApiSessions, 'countLive'>
   readonly hashing?: { load(): HashingLoad }
+  readonly expiry?: ExpirySource
   readonly connections?: Pick<ConnectionLimit, 'load'>
   readonly workers?: () => { readonly running: number; readonly restarts: number }
   /** Missing if tracing is not configured. */
@@ -56,6 +58,7 @@ export function addReadings(metrics: Metrics, sources: MetricSources, clock: Clo
   )
   if (checkHealth !== undefined) addHealth(metrics, checkHealth)
   if (apiSessions !== undefined) addLiveSessions(metrics, apiSessions, clock)
+  if (sources.expiry !== undefined) addExpiry(metrics, sources.expiry, clock)
   if (hashing !== undefined) addHashing(metrics, hashing)
   if (connections !== undefined) addConnections(metrics, connections)
   if (workers !== undefined) addWorkers(metrics, workers)

@@ -4,6 +4,7 @@ import type { Duration } from '../../base/time/duration.ts'
 import type { WantedAddress } from '../../config/addresses/override-address.ts'
 import type { RecordedEvent } from '../../domain/audit/recorded-event.ts'
 import type { HashStrength } from '../../domain/factors/passwords/hashing.ts'
+import type { Position } from '../../domain/sessions/confirming/position.ts'
 import type { EndingRow } from '../../domain/sessions/ending/ended-sessions.ts'
 import type { News } from '../../domain/sessions/ending/tell-copies.ts'
 import type { Family } from '../../telemetry/families.ts'
@@ -29,6 +30,8 @@ export type ToWorker = {
   news: Question<News>
   state: Question<State>
   renewCertificates: Question<null>
+  /** Which endings it has applied (D-381). */
+  position: Question<null, Position>
   snapshot: Question<null, readonly Family[]>
   /** Answered when the drain is over and everything is closed. */
   stop: Question<null, readonly Family[]>

@@ -12,6 +12,7 @@ import {
 } from '../../telemetry/families.ts'
 import type { Limits } from '../compose/limits.ts'
 import type { Core } from '../core.ts'
+import { expirySource } from '../monitoring/report-instance.ts'
 import type { RunningWorker } from './pool.ts'
 
 /** A worker that hangs must not block a scrape; its last known counts are shown. */
@@ -38,14 +39,16 @@ export function createSharedMetrics(running: () => readonly RunningWorker[]) {
   return {
     /** From now on, the values of this process are included. */
     begin(
-      { metrics, ports, build, tracing }: Core,
+      core: Core,
       { limits, restarts }: { readonly limits: Limits; readonly restarts: () => number },
     ): void {
+      const { metrics, ports, build, tracing } = core
       metrics.watch({
         build,
         endedSessions: ports.endedSessions,
         apiSessions: ports.apiSessions,
         hashing: limits.hashingTurns,
+        expiry: expirySource(core),
         spans: tracing?.spans,
         workers: () => ({ running: running().length, restarts: restarts() }),
       })

@@ -5,6 +5,7 @@
 import { milliseconds, seconds } from '../../base/time/duration.ts'
 import { endsWithin } from '../../base/time/within.ts'
 import type { WantedAddress } from '../../config/addresses/override-address.ts'
+import type { Position } from '../../domain/sessions/confirming/position.ts'
 import { listenOnEach } from '../../https-server/listen-on-each.ts'
 import { openAuditOutput } from '../audit-output.ts'
 import { runInBackground } from '../background.ts'
@@ -22,6 +23,7 @@ import {
 } from '../core.ts'
 import { RefusedStart } from '../installation/private-files.ts'
 import { distinctInterfaces, explainListenError } from '../listen-places.ts'
+import { createInstancePresence } from '../monitoring/instance-presence.ts'
 import { certificateSource } from '../server-certificates.ts'
 import { createDoor, type Door } from './door.ts'
 import type { StartWorker } from './messages.ts'
@@ -41,6 +43,7 @@ export interface SupervisorOptions extends InstanceOptions {
 }
 
 /** The drain, and what a worker does after it. */
+const POSITION_LIMIT = seconds(1)
 const WORKERS_STOP = milliseconds(DRAIN + seconds(2))
 
 export async function startSupervisor(options: SupervisorOptions): Promise<Instance> {
@@ -84,6 +87,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
   starting.catch(() => {})
 
   let core: Core | undefined
+  let work: Work | undefined
   try {
     core = await openCore({
       ...options,
@@ -100,12 +104,15 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
     const openPorts = await openDoor(door, options)
     const { home, file, tree, wanted, variables, hashStrength } = options
     prepared.resolve({ workers, home, file, tree, wanted, variables, openPorts, hashStrength })
+    // The first worker that is ready answers requests, and must hear what this process reads, even if the others take long.
+    work = await beginWork({ core, pool, renewCertificates: certificates, reports })
     const { listeners } = await starting
-    return run({ core, pool, door, listeners, renewCertificates: certificates, reports })
+    return assemble({ core, pool, door, listeners, work })
   } catch (error) {
     prepared.reject(error)
     door.close()
     await starting.catch(() => {})
+    await work?.end()
     await (core?.close() ?? auditOutput.close())
     // A worker says why it refuses to start in the words of a single process.
     if (error instanceof Error && error.name === 'RefusedStart' && !(error instanceof RefusedStart))
@@ -114,52 +121,92 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
   }
 }
 
-function run(parts: {
+/** What this process does all the time. */
+interface Work {
+  /** Renews the certificates of the listeners and has every worker show them. */
+  renewCertificates(): Promise<void>
+  readonly secretReplaced: Promise<void>
+  readonly databaseRestored: Promise<void>
+  end(): Promise<void>
+}
+
+async function beginWork(parts: {
   readonly core: Core
   readonly pool: Pool
-  readonly door: Door
-  readonly listeners: readonly NamedListener[]
+  /** Returns whether one has changed. */
   readonly renewCertificates: () => Promise<boolean>
   readonly reports: ReturnType<typeof createReports>
-}): Instance {
-  const { core, pool, door, listeners, reports } = parts
+}): Promise<Work> {
+  const { core, pool, reports } = parts
   const secretReplaced = Promise.withResolvers<void>()
   const databaseRestored = Promise.withResolvers<void>()
 
   async function showEverywhere(): Promise<void> {
     await Promise.all(pool.running().map(({ channel }) => channel.ask('renewCertificates', null)))
   }
+  const presence = createInstancePresence(core, () => appliedByAll(pool))
+  await presence.begin()
   const background = runInBackground(
-    chores(core, {
-      // The next report has the new fingerprint.
-      onNewAuthorities() {},
-      async renewCertificates() {
-        if (await parts.renewCertificates()) await showEverywhere()
-      },
-      onSecretReplaced: secretReplaced.resolve,
-      onDatabaseRestored: databaseRestored.resolve,
-      afterReading: () => reports.report(),
-    }),
+    [
+      presence.work,
+      ...chores(core, {
+        // The next report has the new fingerprint.
+        onNewAuthorities() {},
+        async renewCertificates() {
+          if (await parts.renewCertificates()) await showEverywhere()
+        },
+        onSecretReplaced: secretReplaced.resolve,
+        onDatabaseRestored: databaseRestored.resolve,
+        afterReading: () => reports.report(),
+      }),
+    ],
     core.log,
     core.store.changes,
   )
   return {
-    listeners,
-    caFile: caFileOf(core.config),
     async renewCertificates() {
       await parts.renewCertificates()
       await showEverywhere()
     },
     secretReplaced: secretReplaced.promise,
     databaseRestored: databaseRestored.promise,
+    async end() {
+      await endsWithin(LAST_ROUNDS, background.stop())
+      await endsWithin(LAST_ROUNDS, presence.end())
+    },
+  }
+}
+
+function assemble(parts: {
+  readonly core: Core
+  readonly pool: Pool
+  readonly door: Door
+  readonly listeners: readonly NamedListener[]
+  readonly work: Work
+}): Instance {
+  const { core, pool, door, listeners, work } = parts
+  return {
+    listeners,
+    caFile: caFileOf(core.config),
+    renewCertificates: work.renewCertificates,
+    secretReplaced: work.secretReplaced,
+    databaseRestored: work.databaseRestored,
     reopenAuditOutput: () => core.auditOutput.reopen(),
     async stop() {
       door.close()
       await pool.stop(WORKERS_STOP)
-      await endsWithin(LAST_ROUNDS, background.stop())
+      await work.end()
       await core.close()
     },
   }
+}
+
+/** What each worker has applied; undefined if one does not answer: its requests may not know an end yet. */
+async function appliedByAll(pool: Pool): Promise<readonly Position[] | undefined> {
+  // One that is still starting accepts no connection, and has read the database before it does.
+  const asked = Promise.all(pool.running().map(({ channel }) => channel.ask('position', null)))
+  const isAnswered = await endsWithin(POSITION_LIMIT, asked)
+  return isAnswered ? asked.catch(() => undefined) : undefined
 }
 
 /** Creates the certificates that workers show. Returns a function that renews them and says whether one changed. */

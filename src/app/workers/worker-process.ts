@@ -36,6 +36,7 @@ const handlers: Handlers<ToWorker> = {
   news: (news) => learn((one) => one.learn(news)),
   state: (state) => learn((one) => one.follow(state)),
   renewCertificates: () => running().renewCertificates(),
+  position: () => running().position(),
   snapshot: async () => worker?.snapshot() ?? [],
   async stop() {
     const last = (await worker?.stop()) ?? []

@@ -6,13 +6,15 @@ import type { Socket } from 'node:net'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { milliseconds } from '../../base/time/duration.ts'
+import { endsWithin } from '../../base/time/within.ts'
 import { readEnvironment } from '../../config/environment.ts'
 import { loadConfig } from '../../config/load.ts'
+import type { Position } from '../../domain/sessions/confirming/position.ts'
 import type { News, Others } from '../../domain/sessions/ending/tell-copies.ts'
 import type { Family } from '../../telemetry/families.ts'
 import { METRICS_CONTENT_TYPE } from '../../telemetry/metrics.ts'
 import type { AuditOutput } from '../audit-output.ts'
-import { type Core, DRAIN, openCore } from '../core.ts'
+import { type Core, DRAIN, LAST_ROUNDS, openCore } from '../core.ts'
 import { createLog } from '../logging.ts'
 import { type Serving, serve } from '../serving.ts'
 import type { Channel } from './channel.ts'
@@ -25,6 +27,7 @@ export interface Worker extends StartedWorker {
   learn(news: News): Promise<void>
   follow(state: State): Promise<void>
   renewCertificates(): Promise<void>
+  position(): Position
   snapshot(): Promise<readonly Family[]>
   /** Answers the requests that have come, for at most ten seconds. Returns the last values of the metrics. */
   stop(): Promise<readonly Family[]>
@@ -84,6 +87,7 @@ function assemble(core: Core, open: Serving): Worker {
     accept: open.accept,
     renewCertificates: () => open.renewCertificates(),
     snapshot: () => metrics.snapshot(),
+    position: () => endedSessions.position(),
 
     async learn({ endings, hasNewRules, hasNewKeys, changedSession }) {
       for (const ending of endings) endedSessions.add(ending)
@@ -109,6 +113,7 @@ function assemble(core: Core, open: Serving): Worker {
     async stop() {
       open.announceStop()
       await open.close(DRAIN)
+      await endsWithin(LAST_ROUNDS, ports.routerPresence.flush())
       const last = await metrics.snapshot()
       await core.close()
       return last

@@ -1,9 +1,20 @@
 /** Administrator commands other than writing entities: blocking and unblocking, dry runs, keys, events. */
+import { EXPIRY_KINDS } from '../../entities/expiring.ts'
 import { SESSION_OPTIONS } from '../contexts/open-session.ts'
 import { type Command, command } from '../table/command.ts'
 import { BODY, YES } from './entities/entity-commands.ts'
 import { optionsOf } from './entities/fields.ts'
 import { POLICIES } from './entities/resources/policies.ts'
+import { QR_OPTION } from './qr-option.ts'
+
+const RESET_OPTIONS = {
+  'expires-at': {
+    value: 'TIME',
+    what: 'when the link expires, such as 2026-12-24T18:00:00Z',
+  },
+  ...QR_OPTION,
+  ...SESSION_OPTIONS,
+} as const
 
 export const ACTION_COMMANDS: readonly Command[] = [
   command({
@@ -72,6 +83,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
         value: 'TIME',
         what: 'when the invitation expires, such as 2026-12-24T18:00:00Z',
       },
+      ...QR_OPTION,
       ...YES,
       ...SESSION_OPTIONS,
     },
@@ -79,6 +91,30 @@ export const ACTION_COMMANDS: readonly Command[] = [
     load: async () => {
       const { reEnroll } = await import('./re-enroll.ts')
       return (values, io, [name = '']) => reEnroll(name, values, io)
+    },
+  }),
+  command({
+    words: 'reset password',
+    what: 'create a link with which a person chooses a new password; the current one works until then',
+    audience: 'administrator',
+    operands: [{ name: 'NAME' }],
+    options: RESET_OPTIONS,
+    examples: ['latchkey reset password alice', 'latchkey reset password alice --qr'],
+    load: async () => {
+      const { resetPassword } = await import('./reset.ts')
+      return (values, io, [name = '']) => resetPassword(name, values, io)
+    },
+  }),
+  command({
+    words: 'reset mfa',
+    what: 'create a link with which a person replaces a lost phone or authenticator app',
+    audience: 'administrator',
+    operands: [{ name: 'NAME' }],
+    options: RESET_OPTIONS,
+    examples: ['latchkey reset mfa alice'],
+    load: async () => {
+      const { resetMfa } = await import('./reset.ts')
+      return (values, io, [name = '']) => resetMfa(name, values, io)
     },
   }),
   command({
@@ -176,6 +212,26 @@ export const ACTION_COMMANDS: readonly Command[] = [
       const { showJwt } = await import('./cas.ts')
       return (values, io, [name = '']) => showJwt(name, values, io)
     },
+  }),
+  command({
+    words: 'overview',
+    what: 'show sign-ins, sessions, instances, what expires soon and the last backup',
+    audience: 'administrator',
+    options: SESSION_OPTIONS,
+    examples: ['latchkey overview'],
+    load: async () => (await import('./overview.ts')).showOverview,
+  }),
+  command({
+    words: 'expiry',
+    what: 'list certificates, CAs and signing keys by their end',
+    audience: 'administrator',
+    options: {
+      days: { value: 'N', what: 'only what ends within N days; exit code 1 if there is any' },
+      kind: { value: 'KIND', choices: EXPIRY_KINDS, what: 'only of this kind' },
+      ...SESSION_OPTIONS,
+    },
+    examples: ['latchkey expiry', 'latchkey expiry --days 30 --kind server-certificate'],
+    load: async () => (await import('./overview.ts')).showExpiry,
   }),
   command({
     words: 'keys list',

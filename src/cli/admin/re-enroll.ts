@@ -9,14 +9,16 @@ import { plain, printJson } from '../terminal/output.ts'
 import { type ConfirmedValues, confirm } from './entities/delete-entity.ts'
 import { findNamed, idOf } from './entities/names.ts'
 import { resourceOf } from './entities/resources.ts'
-import { showInvitation, titleOf } from './entities/write-entity.ts'
+import { titleOf } from './entities/write-entity.ts'
+import { type InvitationValues, showInvitation } from './invitation.ts'
 
 const METHODS: Readonly<Record<string, string>> = { password: 'updb', cert: 'cert' }
 
 /** By username, by the id of the authenticator, or by the identity. */
 export async function reEnroll(
   name: string,
-  values: ConfirmedValues & { readonly method?: string; readonly 'expires-at'?: string },
+  values: ConfirmedValues &
+    InvitationValues & { readonly method?: string; readonly 'expires-at'?: string },
   io: Io,
 ): Promise<ExitCode> {
   const { method, 'expires-at': expiresAt } = values
@@ -36,7 +38,7 @@ export async function reEnroll(
     return EXIT.ok
   }
   io.out(plain(`The ${kind} of ${titleOf(row)} is gone, and its sessions have ended.`))
-  showInvitation(io, invited)
+  showInvitation(io, invited, values)
   return EXIT.ok
 }
 

@@ -26,7 +26,7 @@ export async function backUp(
   const passphrase = withSecret ? await newPassphrase(file, io) : undefined
   const progress = createProgress('Backing up', systemClock, io.errorStream)
   const replaces = values.force === true
-  const { path, rows } = await makeBackup(config, {
+  const { path, rows, isRecorded } = await makeBackup(config, {
     path: io.resolve(out),
     replaces,
     passphrase,
@@ -38,5 +38,8 @@ export async function backUp(
       ? 'The installation secret is in it, encrypted with the passphrase.'
       : 'The installation secret is not in it, and the backup cannot be restored without it. Keep the secret elsewhere.',
   )
+  if (!isRecorded) {
+    io.err('The backup could not be recorded in the database; the overview does not know of it.')
+  }
   return EXIT.ok
 }

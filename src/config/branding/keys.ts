@@ -1,6 +1,7 @@
 /** The keys of what users see of the service: single sign-on (D-345) and branding (D-343). */
 import { days, seconds } from '../../base/time/duration.ts'
-import { duration, filePath, label, section, supportLink, textColor } from '../values.ts'
+import { duration, filePath, section } from '../values.ts'
+import { label, supportLink, textColor } from './values.ts'
 
 /** Off by default. */
 export const sso = section('Single sign-on.', {

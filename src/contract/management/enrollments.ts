@@ -20,8 +20,10 @@ export const NewEnrollment = z.discriminatedUnion(
     z.strictObject({ ...common, method: z.literal('ott') }),
     z.strictObject({ ...common, method: z.literal('updb'), username: Name }),
     z.strictObject({ ...common, method: z.literal('ottca'), caId: Id }),
+    z.strictObject({ ...common, method: z.literal('reset-password') }),
+    z.strictObject({ ...common, method: z.literal('reset-mfa') }),
   ],
-  { error: 'must be ott, updb or ottca' },
+  { error: 'must be ott, updb, ottca, reset-password or reset-mfa' },
 )
 
 /** The optional enrollment in POST /identities. */
@@ -48,7 +50,16 @@ export const Invitation = z.object({
   id: z.string(),
   _links: Links,
   token: z.string().describe('Returned only in this response.'),
-  jwt: z.string().nullable().describe('Contains the token; null if this instance cannot sign.'),
+  jwt: z
+    .string()
+    .nullable()
+    .describe('Contains the token; null if this instance cannot sign, and for a reset.'),
+  link: z
+    .string()
+    .nullable()
+    .describe(
+      'The page where the person uses the token, which is in the fragment; null if this instance has no pages.',
+    ),
   ...ENDS,
 })
 export type Invitation = z.infer<typeof Invitation>
@@ -59,6 +70,8 @@ export const Enrollment = z.discriminatedUnion('method', [
   Common.extend({ method: z.literal('ott') }),
   Common.extend({ method: z.literal('updb'), username: z.string() }),
   Common.extend({ method: z.literal('ottca'), caId: z.string() }),
+  Common.extend({ method: z.literal('reset-password') }),
+  Common.extend({ method: z.literal('reset-mfa') }),
 ])
 export type Enrollment = z.infer<typeof Enrollment>
 

@@ -1,6 +1,6 @@
 /**
- * Signs a user in to the account page: a login like any other, whose client is this service (D-161). It uses the same
- * authorization code flow with PKCE, begun and exchanged in the process. What must come back is sealed into a cookie of
+ * Signs a user in to our own pages, the account or the console: a login like any other, whose client is this service
+ * (D-161, D-355). It uses the same authorization code flow with PKCE, begun and exchanged in the process. What must come back is sealed into a cookie of
  * the browser that began, with the `state` as the context of the seal: it does not open for another browser, state or
  * address. Nothing is stored, so anonymous callers can begin any number of logins (D-7).
  */
@@ -15,13 +15,15 @@ import type { Caller } from '../audit/events.ts'
 import { AUTH_REQUEST_LIFE, type StartedLogin, startLogin } from '../login/start.ts'
 import { exchangeCode } from '../tokens/exchange-code.ts'
 import type { AccountPorts } from './ports.ts'
+import type { OwnSite } from './session.ts'
 
 export interface AccountWish {
+  readonly site: OwnSite
   readonly issuer: Issuer
   /** The address to which the browser returns. */
   readonly callback: string
   readonly hasCertificate: boolean
-  /** The page that the user requested. */
+  /** The path of the page that the user requested. */
   readonly to: string
 }
 
@@ -33,6 +35,7 @@ export interface BegunAccountLogin {
 }
 
 export interface AccountAnswer {
+  readonly site: OwnSite
   readonly issuer: Issuer
   readonly callback: string
   readonly state: string
@@ -68,7 +71,7 @@ interface Kept {
 
 export function beginAccountLogin(
   ports: Pick<AccountPorts, 'clientId' | 'otherClientIds' | 'vault' | 'random' | 'clock'>,
-  { issuer, callback, hasCertificate, to }: AccountWish,
+  { site, issuer, callback, hasCertificate, to }: AccountWish,
 ): BegunAccountLogin {
   const { clientId, vault, random, clock } = ports
   const state = base64url(random.bytes(STATE_BYTES))
@@ -95,17 +98,17 @@ export function beginAccountLogin(
   if (login.next !== 'login') throw new Error('our own authorization request was refused')
   const expiresAt = plus(clock.now(), AUTH_REQUEST_LIFE)
   const kept: Kept = { verifier, to, expiresAt }
-  const sealed = vault.seal('account-login', utf8(JSON.stringify(kept)), `${callback} ${state}`)
+  const sealed = vault.seal(`${site}-login`, utf8(JSON.stringify(kept)), `${callback} ${state}`)
   return { state, kept: sealed, login }
 }
 
 /** Throws INVALID_AUTH_REQUEST, and spends nothing, if this browser did not begin the login; throws INVALID_GRANT. */
 export async function finishAccountLogin(
   ports: AccountPorts,
-  { issuer, callback, state, kept: sealed, iss, code, caller }: AccountAnswer,
+  { site, issuer, callback, state, kept: sealed, iss, code, caller }: AccountAnswer,
 ): Promise<FinishedAccountLogin> {
   const { clientId, vault, clock } = ports
-  const bytes = sealed && vault.open('account-login', sealed, `${callback} ${state}`)
+  const bytes = sealed && vault.open(`${site}-login`, sealed, `${callback} ${state}`)
   const plain = bytes && fromUtf8(bytes)
   if (!plain) throw refuse('the login was not begun in this browser')
   const kept = JSON.parse(plain) as Kept

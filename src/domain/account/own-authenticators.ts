@@ -12,6 +12,7 @@ import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import { changedFields, changesBetween } from '../changes.ts'
+import { withdrawResetWithin } from '../enrollments/links/resets.ts'
 import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import type { Accepted } from '../factors/verdict.ts'
 import {
@@ -97,6 +98,10 @@ export async function updateOwnAuthenticator(
     const next = change(current)
     if (!(await write(ports, tx, { current, next, proof, passwordHash }, caller))) return
     if (proof !== undefined) await tx.identities.voidLogins(call.identityId)
+    if (passwordHash !== undefined) {
+      const { identityId } = call
+      await withdrawResetWithin(ports, tx, { method: 'reset-password', identityId }, caller)
+    }
     const all = proof === undefined ? [] : await tx.apiSessions.listOf(call.identityId)
     const sessions = all.filter((one) => one.id !== call.sessionId)
     await endSessionsWithin(ports, tx, { sessions }, 'credential-changed', caller)

@@ -84,9 +84,9 @@ const certificate = () => undefined
 
 test('the sealed token is judged like a bearer token, at the address that it was sealed for', async () => {
   const { ports, call, shown } = world()
-  const cookie = sealAccountSession(ports, new Secret(TOKEN), ISSUER)
+  const cookie = sealAccountSession(ports, 'account', new Secret(TOKEN), ISSUER)
   assert.ok(!Buffer.from(cookie, 'base64url').includes(TOKEN))
-  const good = { cookie, issuer: ISSUER, certificate }
+  const good = { site: 'account', cookie, issuer: ISSUER, certificate } as const
   assert.deepEqual(await authenticateAccount(ports, good, 'full'), call)
   assert.deepEqual(shown, [TOKEN])
   for (const [bad, issuer] of [
@@ -96,21 +96,28 @@ test('the sealed token is judged like a bearer token, at the address that it was
     [TOKEN, ISSUER],
     [`${cookie}A`, ISSUER],
   ] as const) {
-    const refused = authenticateAccount(ports, { cookie: bad, issuer, certificate }, 'full')
+    const refused = authenticateAccount(
+      ports,
+      { site: 'account', cookie: bad, issuer, certificate },
+      'full',
+    )
     assert.equal((await refusalOf(refused)).code, 'UNAUTHORIZED')
   }
+  const elsewhere = authenticateAccount(ports, { ...good, site: 'console' }, 'full')
+  assert.equal((await refusalOf(elsewhere)).code, 'UNAUTHORIZED', 'a cookie is for one site alone')
   assert.deepEqual(shown, [TOKEN])
 })
 
 test('the token of a form is that of its session and of no other form', () => {
   const { ports, call } = world()
-  const token = formToken(ports, call, '/account/password')
-  assert.equal(isFormToken(ports, call, '/account/password', token), true)
-  assert.equal(isFormToken(ports, call, '/account/totp', token), false)
+  const token = formToken(ports, 'account', call, '/account/password')
+  assert.equal(isFormToken(ports, 'account', call, '/account/password', token), true)
+  assert.equal(isFormToken(ports, 'account', call, '/account/totp', token), false)
+  assert.equal(isFormToken(ports, 'console', call, '/account/password', token), false)
   const other = { ...call, sessionId: 'session-2' as CallSession['sessionId'] }
-  assert.equal(isFormToken(ports, other, '/account/password', token), false)
+  assert.equal(isFormToken(ports, 'account', other, '/account/password', token), false)
   for (const bad of ['', token.slice(1), `${token}x`, 'é'.repeat(token.length)]) {
-    assert.equal(isFormToken(ports, call, '/account/password', bad), false)
+    assert.equal(isFormToken(ports, 'account', call, '/account/password', bad), false)
   }
 })
 

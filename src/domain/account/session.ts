@@ -1,6 +1,6 @@
 /**
- * The session of the account page, as the browser holds it: the access token, sealed and bound to the address where it
- * was created (D-161). It is not stored, so a stolen database does not reveal it (R110), and it is useless as a bearer
+ * The session of our own pages, as the browser holds it: the access token, sealed for one site, the account or the
+ * console, and bound to the address where it was created (D-161, D-355). It is not stored, so a stolen database does not reveal it (R110), and it is useless as a bearer
  * token. Every request is checked like an API call, so that an ending takes effect immediately.
  *
  * Also the token of each form, which proves that the page came from us, for this session and this form (D-162).
@@ -21,8 +21,12 @@ import type { AccountPorts } from './ports.ts'
 /** D-162: how long a login counts as fresh. */
 export const FRESH: Duration = minutes(5)
 
+/** Our own pages, each with a login and cookies of its own. */
+export type OwnSite = 'account' | 'console'
+
 /** What a browser sends with a request. */
 export interface ShownAccountSession {
+  readonly site: OwnSite
   readonly cookie: string | undefined
   readonly issuer: Issuer
   readonly certificate: () => string | undefined
@@ -30,23 +34,24 @@ export interface ShownAccountSession {
 
 export function sealAccountSession(
   { vault }: Pick<AccountPorts, 'vault'>,
+  site: OwnSite,
   accessToken: Secret,
   issuer: Issuer,
 ): string {
-  return vault.seal('account-session', utf8(accessToken.reveal()), issuer)
+  return vault.seal(`${site}-session`, utf8(accessToken.reveal()), issuer)
 }
 
 /** Throws UNAUTHORIZED, with the secondary challenge if that JWT is missing; NOT_READY. */
 export async function authenticateAccount(
   ports: AccountPorts,
-  { cookie, issuer, certificate }: ShownAccountSession,
+  { site, cookie, issuer, certificate }: ShownAccountSession,
   needs: CallNeeds,
 ): Promise<CallSession> {
-  const bytes = cookie && ports.vault.open('account-session', cookie, issuer)
+  const bytes = cookie && ports.vault.open(`${site}-session`, cookie, issuer)
   const token = bytes && fromUtf8(bytes)
   if (!token) {
     const challenges = [bearerInvalid(ports.brand)]
-    throw new Failure('UNAUTHORIZED', { challenges, detail: 'no session of the account page' })
+    throw new Failure('UNAUTHORIZED', { challenges, detail: `no session of the ${site} pages` })
   }
   const bearers = [new Secret(token)]
   return authenticateCall(ports, { bearers, ztSession: undefined, certificate }, needs)
@@ -65,17 +70,19 @@ export async function isFreshLogin(
 /** `form` names the action of the form. */
 export function formToken(
   { vault }: Pick<AccountPorts, 'vault'>,
+  site: OwnSite,
   { sessionId }: CallSession,
   form: string,
 ): string {
-  return vault.hash('account-form', `${sessionId} ${form}`)
+  return vault.hash(`${site}-form`, `${sessionId} ${form}`)
 }
 
 export function isFormToken(
   ports: Pick<AccountPorts, 'vault'>,
+  site: OwnSite,
   call: CallSession,
   form: string,
   given: string,
 ): boolean {
-  return equalInConstantTime(formToken(ports, call, form), given)
+  return equalInConstantTime(formToken(ports, site, call, form), given)
 }

@@ -15,7 +15,7 @@ export interface EventFacts<Detail extends string = string> {
 }
 
 const NOTHING = { reasons: {}, details: {} } as const
-const KEY = { reasons: {}, details: { kid: 'always' } } as const
+const KEY = { reasons: {}, details: { kid: 'always', purpose: 'always' } } as const
 const ENTITY = { reasons: {}, details: { id: 'always', name: 'sometimes' } } as const
 const CHANGED = {
   reasons: {},
@@ -82,6 +82,11 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
     reasons: {},
     details: { sealedAgain: 'always' },
   },
+  'installation.backed-up': {
+    what: '`latchkey backup` wrote a backup. `withSecret`: whether the installation secret is in it.',
+    reasons: {},
+    details: { rows: 'always', withSecret: 'always' },
+  },
   'installation.restored': {
     what: '`latchkey restore` restored a backup; a new epoch began.',
     reasons: {},
@@ -131,7 +136,11 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
     reasons: {},
     details: { id: 'always' },
   },
-  'enrollment.created': { what: 'A token for a first credential was created.', ...ENTITY },
+  'enrollment.created': {
+    what: 'A token for a first credential, or for a reset, was created.',
+    reasons: {},
+    details: { id: 'always', method: 'sometimes' },
+  },
   'enrollment.deleted': { what: 'An enrollment was deleted.', ...ENTITY },
   'enrollment.refreshed': {
     what: 'An enrollment got a new token; the old one no longer works.',
@@ -139,9 +148,9 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
     details: { id: 'always' },
   },
   'enrollment.used': {
-    what: 'An enrollment became a credential.',
+    what: 'An enrollment became a credential, or a reset was done.',
     reasons: {},
-    details: { id: 'always' },
+    details: { id: 'always', method: 'sometimes' },
   },
   'enrollment.refused': {
     what: 'An enrollment was refused.',

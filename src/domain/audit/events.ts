@@ -151,13 +151,17 @@ export type Happening =
       }
     }
   | {
+      readonly type: 'installation.backed-up'
+      readonly details: { readonly rows: number; readonly withSecret: boolean }
+    }
+  | {
       readonly type: 'installation.moved'
       /** The two databases, without user and password. */
       readonly details: { readonly from: string; readonly to: string }
     }
   | {
       readonly type: 'signing-key.created' | 'signing-key.revoked'
-      readonly details: { readonly kid: string }
+      readonly details: { readonly kid: string; readonly purpose: 'access' | 'id' | 'any' }
     }
   | {
       readonly type: 'identity.created' | 'identity.deleted' | 'identity.enabled'
@@ -170,10 +174,22 @@ export type Happening =
       readonly details?: { readonly until: string }
     }
   | {
-      readonly type: `${Exclude<ManagedEntity, 'identity'>}.${'created' | 'deleted'}`
+      readonly type: Exclude<
+        `${Exclude<ManagedEntity, 'identity'>}.${'created' | 'deleted'}`,
+        'enrollment.created'
+      >
       /** The identity that an authenticator or an enrollment belongs to. */
       readonly identityId?: IdentityId
       readonly details: { readonly id: string; readonly name?: string }
+    }
+  | {
+      readonly type: 'enrollment.created' | 'enrollment.used'
+      readonly identityId: IdentityId
+      readonly details: {
+        readonly id: string
+        /** Only of a reset (D-375). */
+        readonly method?: string
+      }
     }
   | {
       readonly type: 'identity.updated'
@@ -193,11 +209,7 @@ export type Happening =
       }
     }
   | {
-      readonly type:
-        | 'authenticator.unlocked'
-        | 'enrollment.refreshed'
-        | 'enrollment.used'
-        | 'ca.verified'
+      readonly type: 'authenticator.unlocked' | 'enrollment.refreshed' | 'ca.verified'
       readonly identityId?: IdentityId
       readonly details: { readonly id: string }
     }

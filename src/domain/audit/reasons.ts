@@ -61,7 +61,8 @@ export const SESSION_ENDS = {
   // D-122: what its tokens state about the identity, or what the session began with, has changed.
   'identity-changed': 'Its tokens contain facts about the identity that have changed.',
   'credential-changed': 'Its holder changed the credential in another session.',
-  'password-reset': 'An administrator set a new password.',
+  'password-reset': 'An administrator set a new password, or a link for a new one was used.',
+  'mfa-reset': 'Its second factors were removed with a link, for a lost phone.',
   'certificate-replaced': 'The certificate that it began with was replaced.',
 } as const
 export type SessionEndReason = keyof typeof SESSION_ENDS

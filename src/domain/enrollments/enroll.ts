@@ -2,6 +2,7 @@
  * Enrolls by token: with a CSR for a certificate of ours, or with a password that the user chooses. API 3.2; D-127. The
  * token is checked before anything is signed or hashed, and both happen before the transaction that spends it.
  */
+import type { IdentityId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../audit/events.ts'
 import {
@@ -14,12 +15,12 @@ import { invalid } from '../refusals.ts'
 import type { EnrollmentPorts } from './ports.ts'
 import { findEnrollment, takeEnrollment } from './use-enrollment.ts'
 
-/** Throws what `takeEnrollment` throws, and COULD_NOT_PROCESS_CSR. */
+/** Returns the identity with its certificate. Throws what `takeEnrollment` throws, and COULD_NOT_PROCESS_CSR. */
 export async function enrollByCsr(
   ports: EnrollmentPorts,
   { token, clientCsr }: { readonly token: Secret; readonly clientCsr: string },
   caller: Caller,
-): Promise<IdentityCertificate> {
+): Promise<{ readonly id: IdentityId; readonly certificate: IdentityCertificate }> {
   const shown = { token, method: 'ott', caller } as const
   const { identity } = await findEnrollment(ports, shown)
   const csr = { pem: clientCsr, field: 'clientCsr' }
@@ -27,7 +28,7 @@ export async function enrollByCsr(
   const { certPem, fingerprint } = certificate
   const credential = { method: 'cert', certPem, fingerprint, isIssuedByNetwork: true } as const
   await takeEnrollment(ports, shown, identity.id, credential)
-  return certificate
+  return { id: identity.id, certificate }
 }
 
 /** Returns the username chosen for the identity. Also throws COULD_NOT_VALIDATE, SERVER_TOO_BUSY. */

@@ -18,19 +18,32 @@ export type EnrollmentMethod = (typeof ENROLLMENT_METHODS)[number]
 
 type Common = EntityOf<typeof ENROLLMENT_OF_ANY_METHOD>
 
-/** What distinguishes the methods: for a certificate of ours, for a password, for a certificate of a third-party CA. */
-export type EnrollmentKind =
+/** For a first credential: a certificate of ours, a password, a certificate of a third-party CA. */
+export type FirstKind =
   | { readonly method: 'ott' }
   | { readonly method: 'updb'; readonly username: string }
   | { readonly method: 'ottca'; readonly caId: CaId }
 
+/** D-375: to replace a forgotten password, or the second factors of a lost phone. Only the page of the link uses it. */
+export type ResetKind = { readonly method: 'reset-password' } | { readonly method: 'reset-mfa' }
+
+export type EnrollmentKind = FirstKind | ResetKind
+export type FirstMethod = FirstKind['method']
+export type ResetMethod = ResetKind['method']
+
 export type OttEnrollment = Common & Extract<EnrollmentKind, { readonly method: 'ott' }>
 export type UpdbEnrollment = Common & Extract<EnrollmentKind, { readonly method: 'updb' }>
 export type OttCaEnrollment = Common & Extract<EnrollmentKind, { readonly method: 'ottca' }>
-export type Enrollment = OttEnrollment | UpdbEnrollment | OttCaEnrollment
+export type ResetEnrollment = Common & ResetKind
+export type FirstEnrollment = OttEnrollment | UpdbEnrollment | OttCaEnrollment
+export type Enrollment = FirstEnrollment | ResetEnrollment
+
+export function isReset(enrollment: Enrollment): enrollment is ResetEnrollment {
+  return enrollment.method === 'reset-password' || enrollment.method === 'reset-mfa'
+}
 
 /** The authenticator that results when an enrollment is used. */
-export function authenticatorMethodOf(method: EnrollmentMethod): Authenticator['method'] {
+export function authenticatorMethodOf(method: FirstMethod): Authenticator['method'] {
   return method === 'updb' ? 'updb' : 'cert'
 }
 

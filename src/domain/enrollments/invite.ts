@@ -13,6 +13,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
+import type { EnrolledPorts } from '../factors/second-factor.ts'
 import { refuseLongUsername, usernameKey } from '../identities/authenticator.ts'
 import type { Tags } from '../identities/identity.ts'
 import { inUse, invalid } from '../refusals.ts'
@@ -22,17 +23,22 @@ import {
   type Enrollment,
   type EnrollmentKind,
   enrollmentTokenHash,
+  isReset,
   newEnrollmentToken,
 } from './enrollment.ts'
 import { signEnrollmentJwt } from './enrollment-jwt.ts'
+import { invitationLink } from './links/link.ts'
+import { refuseReset, withdrawResetWithin } from './links/resets.ts'
 import type { EnrollmentPorts } from './ports.ts'
 
 /** Token and JWT are shown once and not stored, except for D-317. */
 export interface Invitation {
   readonly enrollment: Enrollment
   readonly token: Secret
-  /** Undefined if this instance cannot sign one (D-126). */
+  /** Undefined if this instance cannot sign one (D-126), and for a reset, which clients do not know (D-375). */
   readonly jwt: Secret | undefined
+  /** Undefined if this instance has no listener with the pages (D-376). */
+  readonly link: Secret | undefined
 }
 
 export type WantedEnrollment = EnrollmentKind & {
@@ -42,14 +48,21 @@ export type WantedEnrollment = EnrollmentKind & {
   readonly expiresAt: Instant | undefined
 }
 
-type InviteStores = Pick<Stores, 'identities' | 'authenticators' | 'enrollments' | 'cas' | 'events'>
+type InviteStores = EnrolledPorts &
+  Pick<Stores, 'identities' | 'authenticators' | 'enrollments' | 'cas' | 'events'>
 
 /** D-125: a token that is valid for longer is like a password that is never changed. */
 const LONGEST: Duration = days(365)
 
 type InvitePorts = Pick<
   EnrollmentPorts,
-  'enrollmentDuration' | 'clientApi' | 'keepsEnrollmentJwt' | 'vault' | 'clock' | 'random'
+  | 'enrollmentDuration'
+  | 'clientApi'
+  | 'issuers'
+  | 'keepsEnrollmentJwt'
+  | 'vault'
+  | 'clock'
+  | 'random'
 >
 
 /** Call it before the transaction. Throws COULD_NOT_VALIDATE. */
@@ -89,7 +102,11 @@ export async function insertEnrollmentWithin(
     throw invalid('identityId', 'names an identity that does not exist')
   }
   const own = await tx.authenticators.listOf(identityId)
-  if (own.some((one) => one.method === authenticatorMethodOf(method))) {
+  if (isReset(enrollment)) {
+    await refuseReset(tx, enrollment, own)
+    // Another link replaces the one that was lost, so that only the newest works.
+    await withdrawResetWithin(ports, tx, enrollment, caller)
+  } else if (own.some((one) => one.method === authenticatorMethodOf(enrollment.method))) {
     throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
   }
   if (enrollment.method === 'updb') {
@@ -105,7 +122,8 @@ export async function insertEnrollmentWithin(
   const outcome = await tx.enrollments.insert(enrollment)
   if (outcome === 'method-open') throw new Failure('ENROLLMENT_EXISTS')
   if (outcome === 'username-in-use') throw inUse('username')
-  const created = { type: 'enrollment.created', identityId, details: { id } } as const
+  const details = isReset(enrollment) ? { id, method } : { id }
+  const created = { type: 'enrollment.created', identityId, details } as const
   await tx.events.insert(recordEvent(ports, caller, created))
 }
 
@@ -129,12 +147,15 @@ async function withToken(
   const expiresAt = endOf(ports, wanted)
   const enrollment = finish({ tokenHash: enrollmentTokenHash(ports.vault, token), expiresAt })
   const { method, identityId } = enrollment
-  const jwt = await signEnrollmentJwt(ports, { method, identityId, token, expiresAt })
+  const link = invitationLink(ports, token)
+  const jwt = isReset(enrollment)
+    ? undefined
+    : await signEnrollmentJwt(ports, { method, identityId, token, expiresAt })
   if (jwt === undefined || !ports.keepsEnrollmentJwt) {
-    return { enrollment: { ...enrollment, sealedJwt: undefined }, token, jwt }
+    return { enrollment: { ...enrollment, sealedJwt: undefined }, token, jwt, link }
   }
   const sealedJwt = ports.vault.seal('enrollment-jwt', utf8(jwt.reveal()), enrollment.id)
-  return { enrollment: { ...enrollment, sealedJwt }, token, jwt }
+  return { enrollment: { ...enrollment, sealedJwt }, token, jwt, link }
 }
 
 async function refuseCa(tx: Pick<Stores, 'cas'>, caId: CaId): Promise<void> {

@@ -1,5 +1,6 @@
 /** The ports of enrollments and of renewals. Built once, in `app/compose`. */
 import type { Duration } from '../../base/time/duration.ts'
+import type { Issuer } from '../../protocol/oidc.ts'
 import type { CertificatePorts } from '../certificates/ports.ts'
 import type { AddressFailures } from '../factors/guessing/failures.ts'
 import type { BeginGuess } from '../factors/guessing/guess-order.ts'
@@ -15,6 +16,8 @@ export interface EnrollmentPorts
     EndingPorts,
     EnrollmentJwtPorts,
     Pick<Stores, 'enrollments' | 'authPolicies'> {
+  /** Every issuer of this controller. Links lead to the pages beside one of them (D-376). */
+  readonly issuers: () => readonly Issuer[]
   /** `edge.enrollment.duration`. */
   readonly enrollmentDuration: Duration
   /** D-317: unused enrollments keep their JWT, sealed. */

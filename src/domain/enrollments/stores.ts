@@ -16,10 +16,10 @@ export type OpenedBy<Method extends EnrollmentMethod> =
 
 export interface Enrollments {
   find(id: EnrollmentId): Promise<Enrollment | undefined>
-  /** Finds an enrollment without spending it. A token of another method is unknown. */
+  /** Finds an enrollment without spending it. A token of another method is unknown; undefined: of any method. */
   findByToken<Method extends EnrollmentMethod>(
     tokenHash: SecretHash,
-    method: Method,
+    method: Method | undefined,
     now: Instant,
   ): Promise<OpenedBy<Method>>
   /** Including used and expired ones; oldest first. */
@@ -35,6 +35,8 @@ export interface Enrollments {
     enrollment: Enrollment,
     now: Instant,
   ): Promise<readonly Pick<Enrollment, 'id' | 'identityId'>[]>
+  /** Deletes the unused one of this method, expired or not; returns the ids. */
+  removeUnused(identityId: IdentityId, method: EnrollmentMethod): Promise<readonly EnrollmentId[]>
   /** Replaces token and expiry of an unused enrollment; from then on the old token is unknown. */
   replaceToken(
     id: EnrollmentId,

@@ -12,7 +12,14 @@ import { recordEvent } from '../audit/record.ts'
 import type { CertAuthenticator, UpdbAuthenticator } from '../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import { inUse } from '../refusals.ts'
-import { type Enrollment, type EnrollmentMethod, enrollmentTokenHash } from './enrollment.ts'
+import type { Stores } from '../stores.ts'
+import {
+  type Enrollment,
+  type EnrollmentMethod,
+  enrollmentTokenHash,
+  type FirstMethod,
+  isReset,
+} from './enrollment.ts'
 import type { EnrollmentPorts } from './ports.ts'
 import type { OpenedBy } from './stores.ts'
 
@@ -25,6 +32,11 @@ export interface Shown<Method extends EnrollmentMethod> {
   readonly token: Secret
   readonly method: Method
   readonly caller: Caller
+}
+
+/** `link`: of any method, as the page of the link finds it (D-376). */
+interface Sought<Method extends EnrollmentMethod> extends Omit<Shown<Method>, 'method'> {
+  readonly method: Method | 'link'
 }
 
 type Refused = Exclude<OpenedBy<EnrollmentMethod>['state'], 'open'> | 'disabled'
@@ -54,7 +66,7 @@ type UsePorts = Pick<
  */
 export function findEnrollment<Method extends EnrollmentMethod>(
   ports: UsePorts,
-  shown: Shown<Method>,
+  shown: Sought<Method>,
 ): Promise<{
   readonly enrollment: Extract<Enrollment, { readonly method: Method }>
   readonly identity: Identity
@@ -63,7 +75,9 @@ export function findEnrollment<Method extends EnrollmentMethod>(
   return enrollmentFailures.guard(shown.caller.address, async (fail) => {
     const now = clock.now()
     const hash = enrollmentTokenHash(vault, shown.token)
-    const token = await enrollments.findByToken(hash, shown.method, now)
+    const { method } = shown
+    const wanted = method === 'link' ? undefined : method
+    const token = await enrollments.findByToken<Method>(hash, wanted, now)
     if (token.state !== 'open') {
       fail()
       return refuse(ports, token, shown)
@@ -84,15 +98,39 @@ export function findEnrollment<Method extends EnrollmentMethod>(
  */
 export async function takeEnrollment(
   ports: UsePorts,
-  shown: Shown<EnrollmentMethod>,
+  shown: Shown<FirstMethod>,
   identityId: IdentityId,
   credential: NewCredential,
 ): Promise<AuthenticatorId> {
-  const { method, caller } = shown
-  const { transaction, vault, clock, random } = ports
-  const hash = enrollmentTokenHash(vault, shown.token)
+  const { clock, random } = ports
   const now = clock.now()
   const id = newId<AuthenticatorId>(random)
+  await spendEnrollment(ports, shown, identityId, async (tx) => {
+    const made = { id, identityId, tags: {}, createdAt: now, updatedAt: now }
+    const inserted = await tx.authenticators.insert({ ...credential, ...made })
+    if (inserted === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
+    if (inserted === 'username-in-use') throw inUse('username')
+    if (inserted === 'certificate-in-use') throw new Failure('CERT_IN_USE')
+    const created = { type: 'authenticator.created', identityId, details: { id } } as const
+    await tx.events.insert(recordEvent(ports, shown.caller, created))
+  })
+  return id
+}
+
+/**
+ * Spends the token together with what `use` writes, or neither; of several calls at once, one succeeds. Throws what
+ * `findEnrollment` throws.
+ */
+export async function spendEnrollment<Method extends EnrollmentMethod>(
+  ports: UsePorts,
+  shown: Shown<Method>,
+  identityId: IdentityId,
+  use: (tx: Stores, enrollment: Extract<Enrollment, { readonly method: Method }>) => Promise<void>,
+): Promise<void> {
+  const { method, caller } = shown
+  const { transaction, vault, clock } = ports
+  const hash = enrollmentTokenHash(vault, shown.token)
+  const now = clock.now()
   const outcome = await transaction(async (tx) => {
     // Lock the identity before the enrollment, in the same order as its removal, to avoid a deadlock.
     const identity = await tx.identities.hold(identityId)
@@ -100,27 +138,22 @@ export async function takeEnrollment(
     if (isDisabled(identity, now)) return { state: 'disabled', identityId } as const
     const taken = await tx.enrollments.take(hash, method, now)
     if (taken.state !== 'open') return taken
-    // An error thrown after this also undoes the spending of the token.
-    const made = { id, identityId, tags: {}, createdAt: now, updatedAt: now }
-    const inserted = await tx.authenticators.insert({ ...credential, ...made })
-    if (inserted === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
-    if (inserted === 'username-in-use') throw inUse('username')
-    if (inserted === 'certificate-in-use') throw new Failure('CERT_IN_USE')
-    const details = { id: taken.enrollment.id }
+    const { enrollment } = taken
+    const { id } = enrollment
+    const details = isReset(enrollment) ? { id, method: enrollment.method } : { id }
     const used = { type: 'enrollment.used', identityId, details } as const
-    const created = { type: 'authenticator.created', identityId, details: { id } } as const
     await tx.events.insert(recordEvent(ports, caller, used))
-    await tx.events.insert(recordEvent(ports, caller, created))
+    // An error thrown here also undoes the spending of the token.
+    await use(tx, enrollment)
     return taken
   })
   if (outcome.state !== 'open') return refuse(ports, outcome, shown)
-  return id
 }
 
 async function refuse(
   ports: UsePorts,
   refused: { readonly state: Refused; readonly identityId?: IdentityId },
-  { method, caller }: Shown<EnrollmentMethod>,
+  { method, caller }: Sought<EnrollmentMethod>,
 ): Promise<never> {
   const { code, reason } = REFUSALS[refused.state]
   const { identityId } = refused

@@ -56,12 +56,18 @@ export const SIGNING_KEY_FIELDS = {
   fields: {
     id: TEXT,
     kid: TEXT,
+    purpose: TEXT,
     algorithm: TEXT,
     state: TEXT,
     createdAt: TIME,
     activeFrom: TIME,
     publishedUntil: TIME,
   },
+  hasTags: false,
+} as const satisfies ListFields
+
+export const EXPIRY_FIELDS = {
+  fields: { id: TEXT, kind: TEXT, name: TEXT, endsAt: TIME, renewedBy: TEXT, identityId: TEXT },
   hasTags: false,
 } as const satisfies ListFields
 

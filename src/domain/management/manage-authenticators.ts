@@ -9,6 +9,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
+import { withdrawResetWithin } from '../enrollments/links/resets.ts'
 import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import {
   type Authenticator,
@@ -90,6 +91,9 @@ export async function removeAuthenticator(
       await endSessionsWithin(ports, tx, ending, 'authenticator-removed', caller)
       const deleted = { type: 'authenticator.deleted', identityId, details: { id } } as const
       await tx.events.insert(recordEvent(ports, caller, deleted))
+      if (found.method === 'updb') {
+        await withdrawResetWithin(ports, tx, { method: 'reset-password', identityId }, caller)
+      }
       await also(tx, found)
     }
     if (!identity.isAdmin) return take()

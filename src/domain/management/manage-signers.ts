@@ -176,7 +176,7 @@ function checkKeys(keys: SignerKeys, allowHttp: boolean): SignerKeys {
 }
 
 /** API 4.5: https, and http only to this machine or where the configuration allows it. */
-function requireUrl(field: string, text: string, allowHttp: boolean): void {
+export function requireUrl(field: string, text: string, allowHttp: boolean): void {
   const url = URL.parse(text)
   if (url === null) throw invalid(field, 'must be a URL')
   if (url.username !== '' || url.password !== '') throw invalid(field, 'must not carry credentials')

@@ -9,6 +9,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
 import { changedFields, changesBetween } from '../changes.ts'
+import { withdrawResetWithin } from '../enrollments/links/resets.ts'
 import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import {
   type Authenticator,
@@ -98,7 +99,10 @@ async function replaceUpdb(
   )
   if (outcome === 'missing') throw notFound()
   if (outcome === 'username-in-use') throw inUse('username')
-  if (passwordHash !== undefined) await tx.identities.voidLogins(identityId)
+  if (passwordHash !== undefined) {
+    await tx.identities.voidLogins(identityId)
+    await withdrawResetWithin(ports, tx, { method: 'reset-password', identityId }, caller)
+  }
   const sessions = passwordHash === undefined ? [] : await tx.apiSessions.listOf(identityId)
   await endSessionsWithin(ports, tx, { sessions }, 'password-reset', caller)
   const details = { id, changed, changes: changesBetween(current, { username, tags }) }

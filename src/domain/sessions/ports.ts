@@ -3,6 +3,7 @@ import type { Duration } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { CertificateAuthorities } from '../certificates/own/authorities.ts'
 import type { LoginPorts } from '../login/ports.ts'
+import type { CollectedEndings } from './confirming/collected-endings.ts'
 import type { EndedSessions } from './ending/ended-sessions.ts'
 import type { EndingPorts } from './ending/ports.ts'
 import type { LegacySessionCache } from './legacy-session-cache.ts'
@@ -16,6 +17,7 @@ export interface SessionPorts extends LoginPorts, EndingPorts {
   /** All our CAs that have not expired; changes when a successor is created (D-129). */
   readonly caBundlePem: () => string
   readonly legacySessionCache: LegacySessionCache
+  readonly collectedEndings: CollectedEndings
   /** The idle time after which a legacy session ends. */
   readonly sessionTimeout: Duration
   readonly maxSessionDuration: Duration

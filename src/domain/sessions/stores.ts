@@ -3,7 +3,7 @@ import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
-import type { ApiSession, LegacySession, SessionEnding } from './api-session.ts'
+import type { ApiSession, EndedSubject, LegacySession, SessionEnding } from './api-session.ts'
 
 export interface ApiSessions {
   find(id: ApiSessionId): Promise<ApiSession | undefined>
@@ -48,8 +48,9 @@ export interface ApiSessions {
 
 /** The ended sessions, in the order of their sequence numbers. */
 export interface SessionEndings {
-  /** Idempotent: returns false if the session was already ended. */
-  insert(ending: SessionEnding): Promise<boolean>
+  /** Idempotent: returns its sequence number, or undefined if the session was already ended. */
+  insert(ending: SessionEnding): Promise<number | undefined>
+  find(subject: EndedSubject): Promise<(SessionEnding & { readonly sequence: number }) | undefined>
   /**
    * Returns the endings with a sequence number above `after`, lowest first. Numbers are assigned before the commit, so
    * a lower one can appear after a higher one: readers must re-read an overlap.

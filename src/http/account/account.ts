@@ -8,7 +8,6 @@ import type { ListenerParts } from '../listener-parts.ts'
 import type { Router } from '../router.ts'
 import { accountRoutes } from './account-route.ts'
 import { addCertificatesPage, certificatesOf } from './certificates.ts'
-import { addDoors } from './doors.ts'
 import { addPasswordPage, passwordOf } from './password.ts'
 import { addSessionsPage } from './sessions.ts'
 import { addTotpPage } from './totp.ts'
@@ -19,7 +18,6 @@ export function addAccount(
   listener: Pick<ListenerParts, 'addresses' | 'totpHostname'>,
 ): void {
   const routes = accountRoutes(router, ports, listener)
-  addDoors(router, ports, listener)
   routes.show('overview', async ({ session, isMfaEnabled, frame }) => {
     const { rows, totalCount } = await listOwnSessions(ports, session, 1)
     const [newest] = rows

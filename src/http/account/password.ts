@@ -15,10 +15,10 @@ import { accountErrorText } from '../../web/login/error-text.ts'
 import type { Presentation } from '../../web/login/presentation.ts'
 import type { Answer } from '../answer.ts'
 import { failureHeaders } from '../faces/challenge-header.ts'
+import { fieldOf } from '../own-site/form-checks.ts'
 import type { Fields } from '../reading/fields.ts'
 import type { AccountCall, AccountRoutes } from './account-route.ts'
 import { accountPage, backTo } from './answers.ts'
-import { fieldOf } from './form-checks.ts'
 
 /** API 4.2: an identity has at most one of each method. */
 const ALL = { limit: 10, offset: 0 }

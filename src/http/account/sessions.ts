@@ -17,9 +17,9 @@ import {
   sessionsPage,
 } from '../../web/account/sessions-page.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
+import { fieldOf } from '../own-site/form-checks.ts'
 import type { AccountCall, AccountRoutes } from './account-route.ts'
 import { accountPage, backTo } from './answers.ts'
-import { fieldOf } from './form-checks.ts'
 
 /** As many as a user can reasonably look through. */
 const MOST_SHOWN = 50

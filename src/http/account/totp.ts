@@ -41,9 +41,9 @@ export function addTotpPage(
 ): void {
   /** Proves that this session started this enrollment, which needed a fresh login. */
   const proofOf = ({ session }: AccountCall, { id }: Enrollment) =>
-    formToken(ports, session, `enrollment ${id}`)
+    formToken(ports, 'account', session, `enrollment ${id}`)
   const isProof = ({ session }: AccountCall, { id }: Enrollment, given: unknown) =>
-    typeof given === 'string' && isFormToken(ports, session, `enrollment ${id}`, given)
+    typeof given === 'string' && isFormToken(ports, 'account', session, `enrollment ${id}`, given)
   const atHost = (call: AccountCall) =>
     ({ ...totpOf(call), hostname: totpHostname(call.head) }) as const
 

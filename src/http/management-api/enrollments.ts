@@ -11,7 +11,9 @@ import {
   type Enrollment,
   type EnrollmentKind,
   isOpen,
+  isReset,
   keptJwt,
+  type ResetKind,
 } from '../../domain/enrollments/enrollment.ts'
 import type { Invitation } from '../../domain/enrollments/invite.ts'
 import { ENROLLMENT_FIELDS } from '../../domain/lists/fields.ts'
@@ -44,10 +46,17 @@ export function addEnrollments(api: Api, ports: ManagementPorts): void {
       path: ALL,
       access: 'admin',
       summary: 'Invite an identity to enroll',
-      description: 'Only this response has the token and the JWT.',
+      description:
+        'Only this response has the token, the JWT and the link. `reset-password` and `reset-mfa` create a link for an ' +
+        'identity that has a password or TOTP already; nothing changes until it is used, and it replaces an older one.',
       body: jsonBody(contract.NewEnrollment),
       answers: { 201: contract.InvitationReply },
-      codes: ['ENROLLMENT_EXISTS', 'MAX_AUTHENTICATOR_METHODS_REACHED', 'ENTITY_NAME_IN_USE'],
+      codes: [
+        'ENROLLMENT_EXISTS',
+        'MAX_AUTHENTICATOR_METHODS_REACHED',
+        'ENTITY_NAME_IN_USE',
+        'MFA_NOT_ENROLLED',
+      ],
     },
     async ({ input: { tags, ...given }, caller }) => {
       const wanted = {
@@ -162,11 +171,14 @@ function kindOf(
   given:
     | { readonly method: 'ott' }
     | { readonly method: 'updb'; readonly username: string }
-    | { readonly method: 'ottca'; readonly caId: string },
+    | { readonly method: 'ottca'; readonly caId: string }
+    | ResetKind,
 ): EnrollmentKind {
   switch (given.method) {
     case 'ott':
-      return { method: 'ott' }
+    case 'reset-password':
+    case 'reset-mfa':
+      return { method: given.method }
     case 'updb':
       return { method: 'updb', username: given.username }
     case 'ottca':
@@ -192,13 +204,14 @@ export function invited(invitation: Invitation) {
   return made({ id, _links: selfLink(`identities/${id}`), enrollment })
 }
 
-function invitationBody({ enrollment, token, jwt }: Invitation): contract.Invitation {
+function invitationBody({ enrollment, token, jwt, link }: Invitation): contract.Invitation {
   const { id, expiresAt } = enrollment
   return {
     id,
     _links: selfLink(`enrollments/${id}`),
     token: token.reveal(),
     jwt: jwt?.reveal() ?? null,
+    link: link?.reveal() ?? null,
     expiresAt: toRfc3339(expiresAt),
   }
 }
@@ -212,13 +225,13 @@ function enrollmentBody({ enrollment, identity }: EnrollmentDetail): contract.En
   }
 }
 
-/** The enrollments shown with an identity: only the open ones. With a vault, also the JWT that they keep (D-317). */
+/** The first enrollments shown with an identity: only the open ones (D-375: resets are in their list). With a vault, also the JWT that they keep (D-317). */
 export function openEnrollments(
   own: readonly Enrollment[],
   now: Instant,
   vault?: Pick<Vault, 'open'>,
 ): contract.OpenEnrollments {
-  const open = own.filter((enrollment) => isOpen(enrollment, now))
+  const open = own.filter((enrollment) => isOpen(enrollment, now) && !isReset(enrollment))
   const entries = open.map((enrollment) => {
     const { id, method, expiresAt } = enrollment
     const jwt = vault && keptJwt(vault, enrollment)?.reveal()

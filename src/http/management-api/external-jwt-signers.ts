@@ -6,6 +6,7 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/external-jwt-signers.ts'
 import { CheckedJwtReply, SignerCheck } from '../../contract/management/signer-check.ts'
+import { SignerDiscovery, SignerProposalReply } from '../../contract/management/signer-discovery.ts'
 import type { ExternalJwtSigner, SignerKeys } from '../../domain/ext-jwt/signer.ts'
 import { SIGNER_FIELDS } from '../../domain/lists/fields.ts'
 import { checkSigner, findCheckedSigner } from '../../domain/management/check-signer.ts'
@@ -18,6 +19,7 @@ import {
   updateSigner,
 } from '../../domain/management/manage-signers.ts'
 import type { ManagementPorts } from '../../domain/management/ports.ts'
+import { discoverSigner } from '../../domain/management/signers/discover-signer.ts'
 import { EXTERNAL_JWT_SIGNER } from '../../entities/external-jwt-signer.ts'
 import { created, done, found, idIn, listed, selfLink, timeOrNull } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
@@ -113,6 +115,31 @@ export function addManagedSigners(api: Api, ports: ManagementPorts): void {
     async ({ path, caller }) => {
       await deleteSigner(ports, idIn<ExternalJwtSignerId>(path), caller)
       return done()
+    },
+  )
+
+  api.add(
+    {
+      method: 'POST',
+      path: `${ALL}/discover`,
+      access: 'admin',
+      summary: 'Propose a signer from a discovery document',
+      description:
+        'Fetches the OpenID Connect discovery document of an issuer and returns the fields of a signer for it. Creates nothing: add a name and POST them.',
+      body: jsonBody(SignerDiscovery),
+      answers: { 200: SignerProposalReply },
+    },
+    async ({ input }) => {
+      const { url, clientId, audience } = input
+      const proposal = await discoverSigner(ports, { url, clientId, audience })
+      return found({
+        ...proposal,
+        audience: proposal.audience ?? null,
+        externalAuthUrl: proposal.externalAuthUrl ?? null,
+        clientId: proposal.clientId ?? null,
+        scopes: [...proposal.scopes],
+        claims: [...proposal.claims],
+      })
     },
   )
 

@@ -1,5 +1,7 @@
 /** The part of the management API that the other API does not have: what administrators manage. API 3.3. */
 import type { ManagementPorts } from '../../domain/management/ports.ts'
+import type { OverviewPorts } from '../../domain/overview/ports.ts'
+import type { LedgerPorts } from '../../domain/sessions/confirming/session-ledger.ts'
 import type { Stores } from '../../domain/stores.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import type { Api } from '../edge-api/api.ts'
@@ -7,16 +9,18 @@ import { addApiSessions } from './api-sessions.ts'
 import { addAuthPolicies } from './auth-policies.ts'
 import { addAuthenticators } from './authenticators.ts'
 import { addCas } from './cas.ts'
+import { addConfirmations } from './confirmations.ts'
 import { addEnrollments } from './enrollments.ts'
 import { addEvents } from './events.ts'
 import { addManagedSigners } from './external-jwt-signers.ts'
 import { addIdentities } from './identities.ts'
+import { addOverview } from './overview.ts'
 import { addPolicyWhatIf } from './policy-what-if.ts'
 import { addSigningKeys } from './signing-keys.ts'
 
 export function addManagementApi(
   api: Api,
-  ports: ManagementPorts & TokenPorts & Pick<Stores, 'events'>,
+  ports: ManagementPorts & TokenPorts & OverviewPorts & LedgerPorts & Pick<Stores, 'events'>,
 ): void {
   addIdentities(api, ports)
   addAuthenticators(api, ports)
@@ -25,7 +29,9 @@ export function addManagementApi(
   addManagedSigners(api, ports)
   addCas(api, ports)
   addApiSessions(api, ports)
+  addConfirmations(api, ports)
   addEnrollments(api, ports)
   addEvents(api, ports)
   addSigningKeys(api, ports)
+  addOverview(api, ports)
 }

@@ -13,13 +13,13 @@ import {
   signedOutPage,
   signOutPage,
 } from '../../web/login/pages/signed-out-page.ts'
-import { isUnauthorized, sessionToEnd } from '../account/account-route.ts'
-import { seeOther } from '../account/answers.ts'
-import { clearSession, sessionCookie } from '../account/cookies.ts'
-import { refuseForeign, refuseForged } from '../account/form-checks.ts'
+import { ACCOUNT_SITE } from '../account/account-route.ts'
 import { type Answer, page, redirect, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { ListenerParts } from '../listener-parts.ts'
+import { refuseForeign, refuseForged } from '../own-site/form-checks.ts'
+import { seeOther } from '../own-site/site.ts'
+import { isUnauthorized, sessionToEnd } from '../own-site/visitor.ts'
 import { bodyFields } from '../reading/body.ts'
 import { invalid } from '../reading/fields.ts'
 import { PATHS } from './paths.ts'
@@ -31,6 +31,8 @@ export interface WayOn {
   readonly location: string | undefined
   readonly state: string | undefined
 }
+
+const { cookies } = ACCOUNT_SITE
 
 /** The field that marks a POST as the confirmation. */
 export const CONFIRMATION = 'formToken'
@@ -45,11 +47,11 @@ export async function askToSignOut(
   way: WayOn,
   listener: Pick<ListenerParts, 'addresses'>,
 ): Promise<Answer> {
-  const session = await sessionToEnd(ports, call, listener)
+  const session = await sessionToEnd({ site: ACCOUNT_SITE, ports, listener }, call)
   if (session === undefined) return nothingToEnd(call, way)
   try {
     const { identity } = await currentIdentity(ports, session)
-    const token = formToken(ports, session, PATHS.endSession)
+    const token = formToken(ports, ACCOUNT_SITE.name, session, PATHS.endSession)
     const html = signOutPage(call.presentation, {
       name: identity.name,
       action: PATHS.endSession,
@@ -85,12 +87,15 @@ export async function signOutOfBrowser(
   listener: Pick<ListenerParts, 'addresses'>,
 ): Promise<Answer> {
   refuseForeign(call, listener)
-  const session = await sessionToEnd(ports, call, listener)
+  const session = await sessionToEnd({ site: ACCOUNT_SITE, ports, listener }, call)
   if (session === undefined) return nothingToEnd(call, way)
   call.isFrom(session)
-  refuseForged(ports, session, PATHS.endSession, bodyFields(call.body))
+  const sent = { form: PATHS.endSession, fields: bodyFields(call.body) }
+  refuseForged(ports, ACCOUNT_SITE, session, sent)
   await logOut(ports, session, { ...call.caller, actorId: session.identityId })
-  return withCookies(goOn(way) ?? page(200, signedOutPage(call.presentation)), [clearSession()])
+  return withCookies(goOn(way) ?? page(200, signedOutPage(call.presentation)), [
+    cookies.clearSession(),
+  ])
 }
 
 /** Redirects to the requested address; undefined if there is none. */
@@ -104,7 +109,9 @@ export function goOn({ location, state }: WayOn): Answer | undefined {
 /** Deletes a cookie that is no longer valid. A cookie that was not sent is left alone, because it may be valid. */
 function nothingToEnd(call: Call, way: WayOn): Answer {
   const answer = goOn(way) ?? page(200, notSignedInPage(call.presentation))
-  return sessionCookie(call) === undefined ? answer : withCookies(answer, [clearSession()])
+  return cookies.session(call) === undefined
+    ? answer
+    : withCookies(answer, [cookies.clearSession()])
 }
 
 function parametersOf({ clientId, location, state }: WayOn): Readonly<Record<string, string>> {

@@ -2,6 +2,7 @@
 import { ApiError } from '../../contract/envelope.ts'
 import { CATALOGUE, type FailureCode } from '../../errors/catalogue.ts'
 import {
+  ENDING_HEADER,
   EXPIRATION_SECONDS_HEADER,
   EXPIRES_AT_HEADER,
   REQUEST_ID_HEADER,
@@ -190,13 +191,14 @@ const BODY_TYPES: Readonly<Record<Reads, readonly string[]>> = {
 }
 
 function successes(
-  { access, operation }: Described,
+  { access, method, operation }: Described,
   schemas: SchemaWriter,
 ): Record<string, OpenApiResponse> {
   const { answers, answerHeaders = [] } = operation
   const isAuthenticated = access !== 'public' && access !== 'login' && access !== 'router'
   const expiry = isAuthenticated ? [EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER] : []
-  const headers = headersOf([...answerHeaders, ...expiry, REQUEST_ID_HEADER])
+  const ending = isAuthenticated && method !== 'GET' ? [ENDING_HEADER] : []
+  const headers = headersOf([...answerHeaders, ...ending, ...expiry, REQUEST_ID_HEADER])
   return Object.fromEntries(
     Object.entries(answers).map(([status, content]) => {
       if (isShape(content)) {
@@ -233,6 +235,8 @@ const HEADERS_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
 }
 
 const HEADERS: Readonly<Record<string, string>> = {
+  [ENDING_HEADER]:
+    'If the call has ended something: its id, for `GET /endings/{id}`, which says who has confirmed it.',
   [EXPIRATION_SECONDS_HEADER]: 'Whole seconds until the session ends.',
   [EXPIRES_AT_HEADER]: 'The moment at which the session ends, in RFC 3339.',
   [REQUEST_ID_HEADER]: 'Names this request, in the log and in the audit events.',

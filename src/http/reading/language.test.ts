@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { html } from '../../web/login/html.ts'
 import { NO_BRANDING } from '../../web/login/look/branding.ts'
 import { page } from '../answer.ts'
-import * as http from '../presented.ts'
+import * as http from '../pages/presented.ts'
 import { askedLanguageCookie, type RequestLine } from './language.ts'
 
 const LOOK = http.lookOf(NO_BRANDING)

@@ -4,17 +4,23 @@
  * other code needs the error codes of a database, and a reset connection to the database is never mistaken for that of
  * a caller.
  */
-import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely'
+import type { CompiledQuery, DatabaseConnection, Dialect, Kysely, QueryResult } from 'kysely'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
+import { type LoneDriver, rememberWay } from '../short-way.ts'
 import type { Database } from './database.ts'
 
 export function guarded(database: Database, dialect: Dialect = database.dialect): Dialect {
-  return {
-    createAdapter: () => dialect.createAdapter(),
-    createIntrospector: (db) => dialect.createIntrospector(db),
-    createQueryCompiler: () => dialect.createQueryCompiler(),
-    createDriver: () => guardedDriver(dialect.createDriver(), database),
+  const adapter = dialect.createAdapter()
+  const compiler = dialect.createQueryCompiler()
+  const driver = guardedDriver(dialect.createDriver(), database)
+  const one = {
+    createAdapter: () => adapter,
+    createIntrospector: (db: Kysely<unknown>) => dialect.createIntrospector(db),
+    createQueryCompiler: () => compiler,
+    createDriver: () => driver,
   }
+  rememberWay({ dialect: one, adapter, compiler, driver })
+  return one
 }
 
 /** Returns the error in terms for the operator. A StoreUnavailable is returned unchanged. */
@@ -47,7 +53,7 @@ class GuardedConnection implements DatabaseConnection {
 
 type Guard = <T>(work: () => Promise<T>) => Promise<T>
 
-function guardedDriver(driver: Driver, database: Database): Driver {
+function guardedDriver(driver: LoneDriver, database: Database): LoneDriver {
   const guard: Guard = async (work) => {
     try {
       return await work()
@@ -61,8 +67,12 @@ function guardedDriver(driver: Driver, database: Database): Driver {
   const innerOf = (connection: DatabaseConnection) =>
     connection instanceof GuardedConnection ? connection.inner : connection
 
+  const runAlone = driver.runAlone?.bind(driver)
+
   return {
     init: (options) => guard(() => driver.init(options)),
+
+    ...(runAlone && { runAlone: <R>(query: CompiledQuery) => guard(() => runAlone<R>(query)) }),
 
     async acquireConnection(options) {
       const inner = await guard(() => driver.acquireConnection(options))

@@ -56,8 +56,17 @@ export class SqliteDriver implements Driver {
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    if (this.#connection === undefined) throw new StoreUnavailable(`${this.#path} is not open`)
-    return new Lease(this.#connection)
+    return this.#lease()
+  }
+
+  /** Runs one statement outside a transaction. */
+  async runAlone<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const lease = this.#lease()
+    try {
+      return await lease.executeQuery<R>(query)
+    } finally {
+      lease.release()
+    }
   }
 
   async releaseConnection(lease: DatabaseConnection): Promise<void> {
@@ -80,6 +89,11 @@ export class SqliteDriver implements Driver {
     const connection = this.#connection
     this.#connection = undefined
     await connection?.close()
+  }
+
+  #lease(): Lease {
+    if (this.#connection === undefined) throw new StoreUnavailable(`${this.#path} is not open`)
+    return new Lease(this.#connection)
   }
 }
 
@@ -132,10 +146,12 @@ class Connection {
     this.checkpoints = wal && new Checkpoints(path, (work) => this.#alone(work))
   }
 
-  async takeTurn(): Promise<void> {
-    if (!this.#isTaken) this.#isTaken = true
+  /** Returns undefined if the turn was free, so that nobody waits for a promise then. */
+  takeTurn(): Promise<void> | undefined {
     // A turn that ends is passed to the next in line, so it stays taken.
-    else await new Promise<void>((begin) => this.#waiting.push(begin))
+    if (this.#isTaken) return new Promise((begin) => this.#waiting.push(begin))
+    this.#isTaken = true
+    return undefined
   }
 
   endTurn(): void {
@@ -154,8 +170,8 @@ class Connection {
     const prepared = this.#statements.get(sql) ?? this.#prepareNew(sql)
     this.#statements.delete(sql)
     this.#statements.set(sql, prepared)
-    const [oldest] = this.#statements.keys()
-    if (this.#statements.size > KEPT_STATEMENTS && oldest !== undefined) {
+    if (this.#statements.size > KEPT_STATEMENTS) {
+      const [oldest = ''] = this.#statements.keys()
       this.#statements.delete(oldest)
     }
     return prepared
@@ -197,15 +213,18 @@ class Lease implements DatabaseConnection {
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const { database, refuseLostFile, wal } = this.#connection
-    await this.#takeTurn()
+    const waiting = this.#takeTurn()
+    if (waiting !== undefined) await waiting
     let kind: Kind = 'read'
-    const result = await patiently(database, () => {
+    const step = () => {
       if (!database.isTransaction) refuseLostFile()
       const prepared = this.#connection.prepare(sql)
       kind = prepared.kind
       if (kind !== 'read') wal?.refuseAfterFailure()
       return run<R>(prepared, parameters as SQLInputValue[])
-    })
+    }
+    const outcome = patiently(database, step)
+    const result = outcome instanceof Promise ? await outcome : outcome
     this.#hasWritten ||= hasWritten(kind, result)
     if (database.isTransaction || kind === 'read') return result
     if (this.#hasWritten) wal?.count()
@@ -247,10 +266,17 @@ class Lease implements DatabaseConnection {
     throw new Error('not supported')
   }
 
-  async #takeTurn(): Promise<void> {
-    if (this.#hasTurn) return
-    await this.#connection.takeTurn()
-    this.#hasTurn = true
+  /** Returns undefined if there was nobody to wait for. */
+  #takeTurn(): Promise<void> | undefined {
+    if (this.#hasTurn) return undefined
+    const waiting = this.#connection.takeTurn()
+    if (waiting === undefined) {
+      this.#hasTurn = true
+      return undefined
+    }
+    return waiting.then(() => {
+      this.#hasTurn = true
+    })
   }
 }
 
@@ -305,16 +331,28 @@ function watchFile(path: string): () => void {
  * Waits while another process writes. Inside a transaction there is nothing to wait for, and a repeated
  * statement could run after a rollback: there, the error ends the transaction.
  */
-async function patiently<T>(database: DatabaseSync, step: () => T): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+function patiently<T>(database: DatabaseSync, step: () => T): T | Promise<T> {
+  try {
+    return step()
+  } catch (error) {
+    if (!isWorthWaiting(database, error)) throw error
+  }
+  return repeatPatiently(database, step)
+}
+
+async function repeatPatiently<T>(database: DatabaseSync, step: () => T): Promise<T> {
+  for (let attempt = 2; ; attempt++) {
+    await setTimeout(LOCK_PAUSE_MS)
     try {
       return step()
     } catch (error) {
-      const isBusy = resultCode(error) === SQLITE_BUSY
-      if (!isBusy || database.isTransaction || attempt === LOCK_ATTEMPTS) throw error
+      if (!isWorthWaiting(database, error) || attempt === LOCK_ATTEMPTS) throw error
     }
-    await setTimeout(LOCK_PAUSE_MS)
   }
+}
+
+function isWorthWaiting(database: DatabaseSync, error: unknown): boolean {
+  return resultCode(error) === SQLITE_BUSY && !database.isTransaction
 }
 
 export function resultCode(error: unknown): number | undefined {

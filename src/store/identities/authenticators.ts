@@ -3,6 +3,7 @@
  * identity. A username is found by its folded form, a certificate by its fingerprint; both are unique.
  */
 import type { Insertable, Kysely, Selectable } from 'kysely'
+import { readCertificate, validity } from '../../base/certificates.ts'
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
@@ -147,11 +148,13 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
           : {
               cert_pem: certificate.certPem,
               fingerprint: certificate.fingerprint,
+              not_after: certificateEnd(certificate.certPem),
               is_issued_by_network: certificate.isIssuedByNetwork ? 1 : 0,
               credential_version: version + 1,
               // Drop a renewal in progress: the certificate that it would renew is replaced.
               renewal_cert_pem: null,
               renewal_fingerprint: null,
+              renewal_not_after: null,
             }),
       }
       const where = { id, method: 'cert', credential_version: version }
@@ -188,11 +191,20 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
 }
 
 function toRow(authenticator: FreshAuthenticator): Insertable<AuthenticatorRow> {
-  if (authenticator.method === 'cert') return CERT.toRow({ ...authenticator, ...NOT_USED_YET })
+  if (authenticator.method === 'cert') {
+    const row = CERT.toRow({ ...authenticator, ...NOT_USED_YET })
+    return { ...row, not_after: certificateEnd(authenticator.certPem) }
+  }
   return {
     ...UPDB.toRow({ ...authenticator, ...NOT_USED_YET }),
     username_key: usernameKey(authenticator.username),
   }
+}
+
+/** Null for a certificate that cannot be read: nothing reminds of its end (D-367). */
+export function certificateEnd(pem: string): Instant | null {
+  const certificate = readCertificate(pem)
+  return certificate === undefined ? null : validity(certificate).notAfter
 }
 
 const NOT_USED_YET = { credentialVersion: 0, lastUsedAt: undefined } as const

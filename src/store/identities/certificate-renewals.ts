@@ -4,13 +4,19 @@ import type { CertificateRenewals } from '../../domain/enrollments/renewal/store
 import { json, reading } from '../reading.ts'
 import { PROVEN } from '../sessions/proof.ts'
 import type { Tables } from '../tables.ts'
+import { certificateEnd } from './authenticators.ts'
 
 export function sqlCertificateRenewals(db: Kysely<Tables>): CertificateRenewals {
   return {
     async replacePending(id, current, { certPem, fingerprint }, at) {
       const { numUpdatedRows } = await db
         .updateTable('authenticators')
-        .set({ renewal_cert_pem: certPem, renewal_fingerprint: fingerprint, updated_at: at })
+        .set({
+          renewal_cert_pem: certPem,
+          renewal_fingerprint: fingerprint,
+          renewal_not_after: certificateEnd(certPem),
+          updated_at: at,
+        })
         .where('id', '=', id)
         .where('fingerprint', '=', current)
         .executeTakeFirst()
@@ -23,8 +29,10 @@ export function sqlCertificateRenewals(db: Kysely<Tables>): CertificateRenewals 
         .set({
           cert_pem: sql.ref('renewal_cert_pem'),
           fingerprint: sql.ref('renewal_fingerprint'),
+          not_after: sql.ref('renewal_not_after'),
           renewal_cert_pem: null,
           renewal_fingerprint: null,
+          renewal_not_after: null,
           // Logins that the old certificate proved but that have no session yet cannot start one (D-122).
           credential_version: sql<number>`credential_version + 1`,
           updated_at: at,

@@ -41,14 +41,13 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
 
   async function findByToken<Method extends EnrollmentMethod>(
     tokenHash: SecretHash,
-    method: Method,
+    method: Method | undefined,
     now: Instant,
   ): Promise<OpenedBy<Method>> {
-    const row = await select
-      .where('token_hash', '=', tokenHash)
-      .where('method', '=', method)
-      .executeTakeFirst()
-    if (row === undefined) return { state: 'unknown' }
+    const row = await select.where('token_hash', '=', tokenHash).executeTakeFirst()
+    if (row === undefined || (method !== undefined && row.method !== method)) {
+      return { state: 'unknown' }
+    }
     const { identity_id: identityId } = row
     if (row.used_at !== null) return { state: 'used', identityId }
     return row.expires_at > now ? opened(row) : { state: 'expired', identityId }
@@ -113,6 +112,17 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
         .returning(['id', 'identity_id'])
         .execute()
       return rows.map((row) => ({ id: row.id, identityId: row.identity_id }))
+    },
+
+    async removeUnused(identityId, method) {
+      const rows = await db
+        .deleteFrom('enrollments')
+        .where('identity_id', '=', identityId)
+        .where('method', '=', method)
+        .where('used_at', 'is', null)
+        .returning('id')
+        .execute()
+      return rows.map(({ id }) => id)
     },
 
     async replaceToken(id, { tokenHash, expiresAt, sealedJwt }, at) {
@@ -186,6 +196,8 @@ function kindOf(row: Selectable<EnrollmentRow>): EnrollmentKind {
   const method = read('method', oneOf(...ENROLLMENT_METHODS))
   switch (method) {
     case 'ott':
+    case 'reset-password':
+    case 'reset-mfa':
       return { method }
     case 'updb':
       return { method, username: read('username', text) }

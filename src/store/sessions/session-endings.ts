@@ -1,18 +1,30 @@
 /** Sessions and access tokens that ended early, numbered in the order of writing for readers that follow them. */
-import type { Kysely } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
+import { isStorable } from '../../base/text.ts'
 import type { SessionEndings } from '../../domain/sessions/stores.ts'
 import { removeBefore } from '../remove-before.ts'
-import type { Tables } from '../tables.ts'
+import type { SessionEndingRow, Tables } from '../tables.ts'
 
 export function sqlSessionEndings(db: Kysely<Tables>): SessionEndings {
   return {
     async insert({ subject, at, keepUntil }) {
-      const { numInsertedOrUpdatedRows } = await db
+      const row = await db
         .insertInto('session_endings')
         .values({ subject, at, keep_until: keepUntil })
         .onConflict((conflict) => conflict.column('subject').doNothing())
-        .executeTakeFirstOrThrow()
-      return numInsertedOrUpdatedRows === 1n
+        .returning('sequence')
+        .executeTakeFirst()
+      return row?.sequence
+    },
+
+    async find(subject) {
+      if (!isStorable(subject)) return undefined
+      const row = await db
+        .selectFrom('session_endings')
+        .selectAll()
+        .where('subject', '=', subject)
+        .executeTakeFirst()
+      return row && fromRow(row)
     },
 
     async listAfter(after) {
@@ -22,12 +34,7 @@ export function sqlSessionEndings(db: Kysely<Tables>): SessionEndings {
         .where('sequence', '>', after)
         .orderBy('sequence')
         .execute()
-      return rows.map(({ sequence, subject, at, keep_until }) => ({
-        sequence,
-        subject,
-        at,
-        keepUntil: keep_until,
-      }))
+      return rows.map(fromRow)
     },
 
     removeExpired: (before, limit) =>
@@ -38,4 +45,8 @@ export function sqlSessionEndings(db: Kysely<Tables>): SessionEndings {
         limit,
       ),
   }
+}
+
+function fromRow({ sequence, subject, at, keep_until }: Selectable<SessionEndingRow>) {
+  return { sequence, subject, at, keepUntil: keep_until }
 }

@@ -25,9 +25,13 @@ const IN_ORDER = [
   'refresh_tokens',
   'session_certificates',
   'session_endings',
+  'router_runs',
+  'instance_runs',
+  'session_contacts',
   'signing_keys',
   'authorities',
   'events',
+  'instances',
 ] as const satisfies readonly TableName[]
 
 /** Does not compile while a table is missing above. */
@@ -46,7 +50,12 @@ export const OF_ONE_EPOCH: readonly TableName[] = [
   'api_sessions',
   'refresh_tokens',
   'session_certificates',
+  // Positions of another epoch mean nothing: its endings have other numbers.
+  'router_runs',
+  'instance_runs',
+  'session_contacts',
   'signing_keys',
+  'instances',
 ]
 
 /** The columns that the database numbers itself. */

@@ -32,6 +32,15 @@ test('only the form_post page may run a script, and only that one', () => {
   assert.doesNotMatch(policy, /unsafe/)
 })
 
+test('the console loads styles and scripts from our own address alone (D-357)', () => {
+  const policy = contentSecurityPolicy({ formAction: [], assets: 'own' })
+  assert.equal(
+    policy,
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
+      "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  )
+})
+
 test('the stylesheet of a page is the one whose hash the policy names', () => {
   const page = errorPage(EN, { title: 'a', message: 'b', requestId: 'c' }).toString()
   const [style, ...others] = [...page.matchAll(/<style>(.*?)<\/style>/gs)]

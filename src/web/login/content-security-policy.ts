@@ -9,27 +9,41 @@ import { STYLESHEET_SOURCE } from './styles.ts'
 export interface PagePolicy {
   /** Where forms may lead in addition to our own origin, including redirects. Missing: the page has no form. */
   readonly formAction?: readonly string[]
-  /** `form-post` submits the answer of a login; `helpers` makes fields and codes more convenient. */
-  readonly script?: 'form-post' | 'helpers'
+  /**
+   * The hash of the page's one script; `form-post` is that of the response to a client, `helpers` makes fields and codes
+   * more convenient.
+   */
+  readonly script?: 'form-post' | 'helpers' | `'sha256-${string}'`
+  /** The script calls this service. */
+  readonly connects?: true
   /** The hash of the page's stylesheet, or which one it is. Default: that of the login pages. */
-  readonly style?: string | 'account'
-  /** The page shows the logo of the operator, which we serve (D-343). */
-  readonly hasLogo?: boolean
+  readonly style?: string | 'account' | 'invite'
+  /** The page loads stylesheets and scripts from our own address, and its scripts call it (D-357). */
+  readonly assets?: 'own'
+  /** The page also shows pictures from our own address (D-343, D-353). */
+  readonly images?: 'own'
 }
+
+const isNamed = (script: string): script is keyof typeof SCRIPT_SOURCES => script in SCRIPT_SOURCES
 
 const SCRIPT_SOURCES = { 'form-post': FORM_POST_SCRIPT_SOURCE, helpers: HELPERS_SOURCE } as const
 
 /** Returns the value of `Content-Security-Policy`. Throws a TypeError for a source that would end its directive. */
 export function contentSecurityPolicy(policy: PagePolicy): string {
-  const { formAction, script, style = STYLESHEET_SOURCE, hasLogo = false } = policy
+  const { formAction, script, connects, style = STYLESHEET_SOURCE, assets, images } = policy
   const bad = formAction?.find((source) => !/^[!-+\--:<-~]+$/.test(source))
   if (bad !== undefined) throw new TypeError(`not a CSP source: ${JSON.stringify(bad)}`)
   return [
     "default-src 'none'",
-    `style-src ${style}`,
-    ...(script === undefined ? [] : [`script-src ${SCRIPT_SOURCES[script]}`]),
+    ...(assets === undefined
+      ? [`style-src ${style}`]
+      : ["style-src 'self'", "script-src 'self'", "connect-src 'self'"]),
+    ...(script === undefined
+      ? []
+      : [`script-src ${isNamed(script) ? SCRIPT_SOURCES[script] : script}`]),
+    ...(connects === undefined ? [] : ["connect-src 'self'"]),
     // The icon is part of the page.
-    hasLogo ? "img-src data: 'self'" : 'img-src data:',
+    images === undefined ? 'img-src data:' : "img-src 'self' data:",
     // Chromium applies this directive to redirects after a form too: without the client's source it would block the
     // last redirect.
     `form-action ${formAction === undefined ? "'none'" : ["'self'", ...formAction].join(' ')}`,

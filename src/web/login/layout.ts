@@ -10,7 +10,7 @@ const SHAPE =
   'M11 0h18a11 11 0 0 1 11 11v18a11 11 0 0 1-11 11H11A11 11 0 0 1 0 29V11A11 11 0 0 1 11 0z' +
   'm9 9.5a6.5 6.5 0 0 0-3.2 12.16L15.4 30.5h9.2l-1.4-8.84A6.5 6.5 0 0 0 20 9.5z'
 
-const MARK = html`<svg class="mark" viewBox="0 0 40 40" aria-hidden="true"><path fill="currentColor" fill-rule="evenodd" d="${SHAPE}"/></svg>`
+export const MARK = html`<svg class="mark" viewBox="0 0 40 40" aria-hidden="true"><path fill="currentColor" fill-rule="evenodd" d="${SHAPE}"/></svg>`
 
 // A data URL, because pages load nothing; a blue that is visible on light and dark tabs.
 export const ICON = `data:image/svg+xml,${encodeURIComponent(

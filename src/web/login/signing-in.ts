@@ -5,7 +5,7 @@ import type { Presentation } from './presentation.ts'
 
 export interface SigningIn {
   readonly to:
-    | { readonly kind: 'account' }
+    | { readonly kind: 'account' | 'console' }
     /** An application on the user's own device, which any program there could be. */
     | { readonly kind: 'device' }
     | { readonly kind: 'site'; readonly host: string }

@@ -1,7 +1,8 @@
 /** Every text of the pages in German. Users are addressed as „Sie“. The English files say what each text is for. */
 import { ACCOUNT } from './de/account.ts'
 import { ERRORS } from './de/errors.ts'
+import { INVITE } from './de/invite.ts'
 import { LOGIN } from './de/login.ts'
 import type { TextKey } from './en.ts'
 
-export const de: Readonly<Record<TextKey, string>> = { ...LOGIN, ...ERRORS, ...ACCOUNT }
+export const de: Readonly<Record<TextKey, string>> = { ...LOGIN, ...ERRORS, ...ACCOUNT, ...INVITE }

@@ -4,8 +4,9 @@
  */
 import { ACCOUNT } from './en/account.ts'
 import { ERRORS } from './en/errors.ts'
+import { INVITE } from './en/invite.ts'
 import { LOGIN } from './en/login.ts'
 
-export const en = { ...LOGIN, ...ERRORS, ...ACCOUNT } as const
+export const en = { ...LOGIN, ...ERRORS, ...ACCOUNT, ...INVITE } as const
 
 export type TextKey = keyof typeof en

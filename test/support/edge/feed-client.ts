@@ -78,8 +78,11 @@ export async function openFeed(
   service: Pick<Service, 'config' | 'baseUrl' | 'ca'>,
   { certificate }: Pick<EnrolledRouter, 'certificate'>,
   since?: string,
+  /** The name of a program that confirms. */
+  run?: string,
 ): Promise<FeedClient> {
-  const query = since === undefined ? '' : `?since=${encodeURIComponent(since)}`
+  const given = Object.entries({ since, confirms: run }).filter(([, value]) => value !== undefined)
+  const query = given.length === 0 ? '' : `?${new URLSearchParams(given as [string, string][])}`
   return openFeedAt(t, portOf(service), service.ca, certificate, query)
 }
 

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { type CookieBrowser, cookieBrowser } from '../browser/cookie-browser.ts'
 import { eventually } from '../eventually.ts'
 import type { CallOptions, Reply } from '../http-client.ts'
-import type { Service } from '../service.ts'
+import { ADMIN, type Service } from '../service.ts'
 
 export const SESSION_COOKIE = '__Host-latchkey-account'
 
@@ -36,6 +36,17 @@ export async function openAccount(
 ): Promise<AccountVisitor> {
   const visitor = visitorWith(service, cookieBrowser(service))
   await signIn(service, visitor.browser, '/account', person, code)
+  return visitor
+}
+
+/** The same for the console, from one of its pages. */
+export async function openConsole(
+  service: Service,
+  person: Person = ADMIN,
+  path = '/console/identities',
+): Promise<AccountVisitor> {
+  const visitor = visitorWith(service, cookieBrowser(service))
+  await signIn(service, visitor.browser, path, person)
   return visitor
 }
 
@@ -107,7 +118,8 @@ export async function signInUntilCallback(
   assert.equal(reply.status, 302, reply.text)
   const location = new URL(reply.headers.location ?? '')
   assert.equal(location.origin, service.baseUrl)
-  assert.equal(location.pathname, '/account/callback')
+  const [, site] = path.split(/[/?]/)
+  assert.equal(location.pathname, `/${site}/callback`)
   return `${location.pathname}${location.search}`
 }
 

@@ -5,6 +5,7 @@
 import { SESSION_OPTIONS } from '../../contexts/open-session.ts'
 import { type Command, command } from '../../table/command.ts'
 import type { Io } from '../../terminal/io.ts'
+import { QR_OPTION } from '../qr-option.ts'
 import { optionsOf } from './fields.ts'
 import type { ListValues } from './list-entities.ts'
 import type { Resource } from './resource.ts'
@@ -131,7 +132,13 @@ function createCommand(resource: Resource): readonly Command[] {
       what: create.what,
       audience: 'administrator',
       operands: create.isNamed ? [{ name: 'NAME', isOptional: true }] : [],
-      options: { ...optionsOf(create.fields), ...BODY, ...SESSION_OPTIONS },
+      options: {
+        ...create.options,
+        ...optionsOf(create.fields),
+        ...(create.invites === true ? QR_OPTION : {}),
+        ...BODY,
+        ...SESSION_OPTIONS,
+      },
       examples: create.examples,
       load: async () => {
         const { createEntity } = await import('./write-entity.ts')
@@ -151,7 +158,12 @@ function updateCommand(resource: Resource): readonly Command[] {
       what: update.what,
       audience: 'administrator',
       operands: [operandOf(resource)],
-      options: { ...optionsOf(update.fields), ...BODY, ...SESSION_OPTIONS },
+      options: {
+        ...optionsOf(update.fields),
+        ...(update.invites === true ? QR_OPTION : {}),
+        ...BODY,
+        ...SESSION_OPTIONS,
+      },
       examples: update.examples,
       load: async () => {
         const { updateEntity } = await import('./write-entity.ts')

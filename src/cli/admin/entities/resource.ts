@@ -1,4 +1,6 @@
 /** The type of the entity descriptions for the command line; resources.ts has the descriptions. */
+import type { EdgeApi } from '../../api/edge-api.ts'
+import type { Options } from '../../table/command.ts'
 import type { Column } from './columns.ts'
 import type { Body, Field, OptionValues, ResourceName } from './fields.ts'
 
@@ -25,8 +27,14 @@ export interface Creation {
   readonly fields: readonly Field[]
   /** The body before any options are applied. */
   readonly defaults: Body
+  /** Options of the command that are not fields of the entity. */
+  readonly options?: Options
+  /** Asks the service for what the options leave out. */
+  readonly propose?: (api: EdgeApi, values: OptionValues) => Promise<Body>
   /** Completes the body from several options together. Throws Misuse. */
   readonly complete?: (body: Body, values: OptionValues) => Body
+  /** Whether the answer may have a link to hand over. */
+  readonly invites?: true
   readonly examples: readonly string[]
 }
 
@@ -37,5 +45,7 @@ export interface Change {
   readonly call?: { readonly method: 'POST'; readonly action: string }
   /** Whether it can be called without any field. */
   readonly needsNothing?: true
+  /** Whether the answer has a link to hand over. */
+  readonly invites?: true
   readonly examples: readonly string[]
 }

@@ -5,20 +5,22 @@
 import { type EdgeApi, pathOf } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../../terminal/io.ts'
-import { plain, printFields, printJson } from '../../terminal/output.ts'
+import { plain, printJson } from '../../terminal/output.ts'
 import { readGiven, readJson, readSecret } from '../given-files.ts'
-import { detailsOf, type Row } from './columns.ts'
+import { showInvitation } from '../invitation.ts'
+import type { Row } from './columns.ts'
 import { type Body, bodyOf, type OptionValues, optionFor } from './fields.ts'
 import { findNamed, idOf, idOfNamed } from './names.ts'
 import type { Change, Creation, Resource } from './resource.ts'
 
 export interface WriteValues extends SessionValues {
   readonly body?: string
+  readonly qr?: boolean
 }
 
 export async function createEntity(
   resource: Resource,
-  { fields, defaults, complete, isNamed }: Creation,
+  { fields, defaults, propose, complete, isNamed }: Creation,
   name: string | undefined,
   values: WriteValues,
   io: Io,
@@ -32,7 +34,8 @@ export async function createEntity(
     ...(name === undefined ? {} : { name }),
     ...(await bodyOf(fields, values as OptionValues, readersOf(api, io))),
   }
-  const own: Body = { ...(whole ?? defaults), ...given }
+  const proposed = await propose?.(api, values as OptionValues)
+  const own: Body = { ...(whole ?? defaults), ...proposed, ...given }
   // If the user passes a body, options only add what it lacks.
   const body =
     complete === undefined || whole !== undefined ? own : complete(own, values as OptionValues)
@@ -43,7 +46,7 @@ export async function createEntity(
   }
   const called = typeof body['name'] === 'string' ? ` ${JSON.stringify(body['name'])}` : ''
   io.out(plain(`The ${resource.one}${called} was created: ${idOf(made)}`))
-  showInvitation(io, made)
+  showInvitation(io, made, values)
   return EXIT.ok
 }
 
@@ -69,7 +72,7 @@ export async function updateEntity(
     return EXIT.ok
   }
   io.out(plain(`The ${resource.one} ${titleOf(row)} is changed.`))
-  showInvitation(io, changed)
+  showInvitation(io, changed, values)
   return EXIT.ok
 }
 
@@ -86,14 +89,4 @@ export function readersOf(api: EdgeApi, io: Io) {
     idOf: (resource: Parameters<typeof idOfNamed>[1], name: string) =>
       idOfNamed(api, resource, name),
   }
-}
-
-/** API 4.3: token and JWT are shown once. */
-export function showInvitation(io: Pick<Io, 'out'>, answer: Row): void {
-  const nested = answer['enrollment'] as Row | undefined
-  const invitation = nested ?? answer
-  if (typeof invitation['token'] !== 'string') return
-  const { token, jwt, expiresAt } = invitation
-  io.out('Give the token or the JWT to the user or machine that enrolls. Neither is shown again.')
-  printFields(io, detailsOf({ token, jwt, expiresAt }))
 }

@@ -134,6 +134,7 @@ const ABOUT_REASONS: {
     'identity-changed': LOGIN_AGAIN,
     'credential-changed': LOGIN_AGAIN,
     'password-reset': LOGIN_AGAIN,
+    'mfa-reset': LOGIN_AGAIN,
     'certificate-replaced': LOGIN_AGAIN,
   },
   'enrollment.refused': {

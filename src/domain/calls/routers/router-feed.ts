@@ -12,6 +12,7 @@ import type { Issuer } from '../../../protocol/oidc.ts'
 import type { PolicyDemands } from '../../../protocol/policy-demands.ts'
 import type { KnownEnding } from '../../sessions/ending/ended-sessions.ts'
 import type { CallPorts } from '../ports.ts'
+import { type MarkHolder, writeMark } from './marks.ts'
 
 export type FeedLine =
   | {
@@ -30,6 +31,8 @@ export type FeedLine =
   | ({ readonly type: 'policy' } & PolicyDemands)
   | { readonly type: 'policy-removed'; readonly id: string }
   | ({ readonly type: 'ended' } & KnownEnding)
+  /** Everything before this line, for the router to confirm (D-381). */
+  | { readonly type: 'mark'; readonly mark: string }
   | { readonly type: 'ready'; readonly cursor: string }
   | { readonly type: 'heartbeat'; readonly cursor: string; readonly at: number }
 
@@ -58,6 +61,8 @@ export function openRouterFeed(
   >,
   since: string | undefined,
   send: (line: FeedLine) => void,
+  /** Set if the router confirms: it gets marks. */
+  holder?: MarkHolder,
 ): RouterFeed {
   const { brand, trustDomain, endedSessions, signingKeys, rules, clock } = ports
   // The numbers of another installation have no meaning here.
@@ -71,7 +76,8 @@ export function openRouterFeed(
   const shownPolicies = new Map<string, string>()
 
   function sendKeys(): void {
-    const { keys } = signingKeys.keySet()
+    // Routers judge access tokens alone; a key for ID tokens must not verify one there (D-320).
+    const { keys } = signingKeys.keySet(['access'])
     const text = JSON.stringify(keys)
     if (text === shownKeys) return
     shownKeys = text
@@ -101,8 +107,22 @@ export function openRouterFeed(
     }
   }
 
+  let isClosed = false
+  let shownMark = ''
+  function sendMark(): void {
+    if (holder === undefined || isClosed) return
+    const mark = writeMark(ports.vault, holder, endedSessions.position())
+    if (mark === shownMark) return
+    shownMark = mark
+    send({ type: 'mark', mark })
+  }
+
   // Subscribe before reading anything: endings from now on are sent, even if the list below contains them too.
-  const stopEnds = endedSessions.onEnd((ending) => send({ type: 'ended', ...ending }))
+  const stopEnds = endedSessions.onEnd((ending) => {
+    send({ type: 'ended', ...ending })
+    // After the others that became known together with it: one mark for all of them, and none before its endings.
+    queueMicrotask(sendMark)
+  })
   send({
     type: 'hello',
     version: 1,
@@ -120,6 +140,7 @@ export function openRouterFeed(
     send({ type: 'ended', ...ending })
   }
   send({ type: 'ready', cursor: writeCursor() })
+  sendMark()
   // Immediately: routers must close what a policy forbids within a second.
   const stopRules = rules.onChange(sendPolicies)
 
@@ -131,8 +152,10 @@ export function openRouterFeed(
       sendKeys()
       sendCas()
       send({ type: 'heartbeat', cursor: writeCursor(), at: clock.now() })
+      sendMark()
     },
     close() {
+      isClosed = true
       stopEnds()
       stopRules()
     },

@@ -157,7 +157,7 @@ type Discovered =
   | { readonly document?: undefined; readonly why: string }
 
 /** OIDC Discovery §4.1: the document is below the issuer, with or without a trailing slash. */
-function below(base: string): string | undefined {
+export function below(base: string): string | undefined {
   const url = URL.parse(base)
   if (url === null) return undefined
   const path = url.pathname.replace(/\/$/, '')

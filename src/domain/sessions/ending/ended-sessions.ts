@@ -9,6 +9,7 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../../../base/time/duration.ts'
 import { STALE_AFTER } from '../../policies/rules.ts'
 import type { EndedSubject, SessionEnding } from '../api-session.ts'
+import { type Position, positionOf } from '../confirming/position.ts'
 import type { SessionEndings } from '../stores.ts'
 
 /** Twice the longest duration of a transaction (store/dialects/postgres/limits.ts). */
@@ -17,7 +18,7 @@ const OVERLAP: Duration = seconds(60)
 export interface EndedSessions {
   has(subject: EndedSubject): boolean
   /** Adds an ending made by this instance, so that it takes effect before the next refresh. */
-  add(ending: SessionEnding): void
+  add(ending: SessionEnding & { readonly sequence?: number }): void
   /** Reads new endings. Called twice a second. */
   refresh(): Promise<void>
   /**
@@ -36,6 +37,8 @@ export interface EndedSessions {
   cursor(): number | undefined
   /** The highest number seen so far. */
   latest(): number
+  /** Exactly which endings this copy contains (D-381). */
+  position(): Position
   /** Calls the listener for every ending that is new to this instance. Returns a function that unsubscribes it. */
   onEnd(listener: (ending: KnownEnding) => void): () => void
 }
@@ -69,10 +72,17 @@ export function createEndedSessions(deps: {
     { sequence: 0, at: milliseconds(Number.NEGATIVE_INFINITY) },
   ]
   let freshAt: Duration | undefined
+  /** The numbers above the cursor that have been seen. */
+  const seen = new Set<number>()
+  let position: Position | undefined
 
   /** Ending a session again never shortens how long its ending is kept. */
   function keep(ending: SessionEnding & { readonly sequence?: number }): void {
     const { subject, at, keepUntil, sequence } = ending
+    if (sequence !== undefined && !seen.has(sequence)) {
+      seen.add(sequence)
+      position = undefined
+    }
     const before = known.get(subject)
     const keepFor = milliseconds(Math.max(keepUntil - at, before?.keepFor ?? 0))
     known.set(subject, {
@@ -111,6 +121,13 @@ export function createEndedSessions(deps: {
       const following = marks[i + 1]
       return following === undefined || following.at > counted
     })
+    const complete = marks[0]?.sequence ?? 0
+    for (const sequence of seen) {
+      // Nothing can appear below the cursor any more.
+      if (sequence > complete) continue
+      seen.delete(sequence)
+      position = undefined
+    }
   }
 
   function takeOver(rows: readonly EndingRow[], begun: Duration): void {
@@ -159,6 +176,11 @@ export function createEndedSessions(deps: {
     cursor: () => (freshAt === undefined ? undefined : (marks[0]?.sequence ?? 0)),
 
     latest: () => marks.at(-1)?.sequence ?? 0,
+
+    position() {
+      position ??= positionOf(marks[0]?.sequence ?? 0, seen)
+      return position
+    },
 
     onEnd(listener) {
       listeners.add(listener)

@@ -29,21 +29,21 @@ async function world(t: TestContext) {
 
 test('tells the copy of ended sessions after the commit, and not before', async (t) => {
   const { store, told, transaction } = await world(t)
-  const isNew = await transaction(async (tx) => {
+  const sequence = await transaction(async (tx) => {
     const outcome = await tx.sessionEndings.insert(ENDING)
     assert.deepEqual(told, [])
     return outcome
   })
-  assert.equal(isNew, true)
-  assert.deepEqual(told, [ENDING])
+  assert.equal(sequence, 1)
+  assert.deepEqual(told, [{ ...ENDING, sequence }])
   assert.equal((await store.sessionEndings.listAfter(0)).length, 1)
 })
 
 test('tells an ending again that was stored before: another instance may have stored it a moment ago', async (t) => {
   const { told, transaction } = await world(t)
   await transaction((tx) => tx.sessionEndings.insert(ENDING))
-  assert.equal(await transaction((tx) => tx.sessionEndings.insert(ENDING)), false)
-  assert.deepEqual(told, [ENDING, ENDING])
+  assert.equal(await transaction((tx) => tx.sessionEndings.insert(ENDING)), undefined)
+  assert.deepEqual(told, [{ ...ENDING, sequence: 1 }, ENDING])
 })
 
 test('reads changed rules again before it resolves', async (t) => {
@@ -92,7 +92,9 @@ test('D-289: tells the other processes what was committed, and resolves when the
     isResolved = true
   })
   while (heard.length === 0) await new Promise(setImmediate)
-  assert.deepEqual(heard, [{ endings: [ENDING], hasNewRules: false, hasNewKeys: false }])
+  assert.deepEqual(heard, [
+    { endings: [{ ...ENDING, sequence: 1 }], hasNewRules: false, hasNewKeys: false },
+  ])
   assert.ok(!isResolved)
   known.resolve()
   await ending

@@ -10,9 +10,12 @@ import type { Transaction } from '../../stores.ts'
 import type { SessionEnding } from '../api-session.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 
+/** With its number, unless it was in the store before. */
+export type NewEnding = SessionEnding & { readonly sequence?: number }
+
 /** What a commit changed that copies in memory depend on. */
 export interface News {
-  readonly endings: readonly SessionEnding[]
+  readonly endings: readonly NewEnding[]
   readonly hasNewRules: boolean
   readonly hasNewKeys: boolean
   /** A legacy session that now means something else. */
@@ -34,19 +37,22 @@ export function tellCopies(
     readonly endedSessions: Pick<EndedSessions, 'add'>
     readonly rules: Pick<Rules, 'refresh'>
     readonly others?: Others | undefined
+    /** Called with what was committed. */
+    readonly onEndings?: (endings: readonly NewEnding[]) => void
   },
 ): Transaction {
   return async (work) => {
     const { result, ...news } = await transaction(async (tx) => {
-      const endings: SessionEnding[] = []
+      const endings: NewEnding[] = []
       let hasNewRules = false
       let hasNewKeys = false
       const stores = replaceStores(tx, {
         sessionEndings: (store) => ({
           ...store,
-          insert(ending) {
-            endings.push(ending)
-            return store.insert(ending)
+          async insert(ending) {
+            const sequence = await store.insert(ending)
+            endings.push(sequence === undefined ? ending : { ...ending, sequence })
+            return sequence
           },
         }),
         signingKeys: (store) => ({
@@ -69,6 +75,7 @@ export function tellCopies(
     })
     const { endings, hasNewRules, hasNewKeys } = news
     for (const ending of endings) copies.endedSessions.add(ending)
+    if (endings.length > 0) copies.onEndings?.(endings)
     await Promise.all([
       hasNewRules ? copies.rules.refresh() : undefined,
       endings.length > 0 || hasNewRules || hasNewKeys ? copies.others?.tell(news) : undefined,

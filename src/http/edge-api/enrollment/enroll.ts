@@ -55,7 +55,7 @@ export function addEnroll(
       const clientCsr = csrOf(body)
       const token = tokenOf(query, body)
       const enrolled = enrollByCsr(ports, { token, clientCsr }, caller)
-      const certificate = await counters.countEnrolled(enrolled)
+      const { certificate } = await counters.countEnrolled(enrolled)
       return found({ cert: certificate.chainPem, ca: certificate.caBundlePem })
     },
     async updb({ query, body, caller }: EnrollCall) {

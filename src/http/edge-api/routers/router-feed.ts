@@ -3,14 +3,19 @@
  * docs/router.md for the format. The router's authorization is checked again every few seconds.
  */
 import { Readable } from 'node:stream'
+import type { Brand } from '../../../base/brand.ts'
+import { type IdentityId, newId } from '../../../base/ids.ts'
 import type { CallPorts } from '../../../domain/calls/ports.ts'
 import { authenticateRouter } from '../../../domain/calls/routers/authenticate-router.ts'
+import { RUN } from '../../../domain/calls/routers/marks.ts'
 import { HEARTBEAT_SECONDS, openRouterFeed } from '../../../domain/calls/routers/router-feed.ts'
 import { LONGEST_CURSOR } from '../../../protocol/limits.ts'
 import { empty } from '../../answer.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
 import { invalid } from '../../reading/fields.ts'
 import type { Api } from '../api.ts'
+
+type FeedId = Brand<string, 'FeedId'>
 
 /** Disconnect a router that reads too slowly: it notices, and rejects its clients. */
 const MOST_BUFFERED = 4 * 1024 * 1024
@@ -32,6 +37,8 @@ export function addRouterFeed(
       summary: 'Follow keys, CAs and everything that ends, as an edge router',
       query: {
         since: 'The cursor of the last line that was read; default: everything from the beginning.',
+        confirms:
+          'A name that the program chose at its start, 8 to 32 letters and digits: it confirms the marks of the feed.',
       },
       answers: {
         200: {
@@ -42,15 +49,19 @@ export function addRouterFeed(
       },
       codes: ['INVALID_AUTH'],
     },
-    ({ method, query, caller, certificateChain }) => {
+    async ({ method, query, caller, certificateChain }) => {
       const [since, ...others] = query.get('since') ?? []
       if (others.length > 0) throw invalid('since', 'is repeated')
       // A HEAD response has no body: nothing would read the lines, and nothing would end the feed.
       if (method === 'HEAD') return empty(200)
+      const [run, ...more] = query.get('confirms') ?? []
+      if (more.length > 0) throw invalid('confirms', 'is repeated')
+      if (run !== undefined && !RUN.test(run)) throw invalid('confirms', 'is not a name')
       const chain = certificateChain()
       const stillMay = () => authenticateRouter(ports, chain, caller)
       const cursor = since === undefined || since.length > LONGEST_CURSOR ? undefined : since
-      const lines = follow(ports, { cursor, stillMay, stopping })
+      const routerId = await stillMay()
+      const lines = follow(ports, { cursor, routerId, run, stillMay, stopping })
       return { ...empty(200), content: { kind: 'lines', lines } }
     },
   )
@@ -60,10 +71,14 @@ function follow(
   ports: CallPorts,
   {
     cursor,
+    routerId,
+    run,
     stillMay,
     stopping,
   }: {
     readonly cursor: string | undefined
+    readonly routerId: IdentityId
+    readonly run: string | undefined
     readonly stillMay: () => Promise<unknown>
     /** Ends the feed at shutdown; it never ends by itself. */
     readonly stopping: AbortSignal
@@ -72,10 +87,19 @@ function follow(
   const lines = new Readable({ read: () => undefined })
   // Send all sessions that have ended so far at once, regardless of size; the router must keep up with later lines.
   let most = Number.POSITIVE_INFINITY
-  const feed = openRouterFeed(ports, cursor, (line) => {
-    lines.push(`${JSON.stringify(line)}\n`)
-    if (lines.readableLength > most) lines.destroy()
-  })
+  const feed = openRouterFeed(
+    ports,
+    cursor,
+    (line) => {
+      lines.push(`${JSON.stringify(line)}\n`)
+      if (lines.readableLength > most) lines.destroy()
+    },
+    run === undefined ? undefined : { routerId, run },
+  )
+  const { routerPresence, random } = ports
+  const feedId = newId<FeedId>(random)
+  const shownRun = run ?? `~${feedId}`
+  routerPresence.opened(routerId, shownRun, feedId)
   most = lines.readableLength + MOST_BUFFERED
   // Send a heartbeat immediately: a router relies on nothing before the first one.
   feed.beat()
@@ -85,7 +109,10 @@ function follow(
     beats += 1
     if (beats % LOOK_EVERY === 0) stillMay().catch(() => lines.destroy())
   }, HEARTBEAT_SECONDS * 1_000)
+  let isOpen = true
   const stop = () => {
+    if (isOpen) routerPresence.closed(routerId, shownRun, feedId)
+    isOpen = false
     stopping.removeEventListener('abort', end)
     clearInterval(timer)
     feed.close()

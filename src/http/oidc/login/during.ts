@@ -5,9 +5,13 @@ import type { LoginPorts } from '../../../domain/login/ports.ts'
 import type { ClientAsk } from '../../../domain/login/request/auth-request.ts'
 import { PROVIDER_PREFIX } from '../../../protocol/oidc.ts'
 import { ACCOUNT_PATH } from '../../../web/account/layout.ts'
+import { CONSOLE_PATH } from '../../../web/console/navigation.ts'
 import type { Presentation } from '../../../web/login/presentation.ts'
 import type { SigningIn } from '../../../web/login/signing-in.ts'
 import type { Call } from '../../call.ts'
+
+/** Where our own sites are, which are clients too (D-161). */
+export const OWN_SITES = { account: ACCOUNT_PATH, console: CONSOLE_PATH } as const
 
 type Ask = Pick<ClientAsk, 'redirectUri' | 'issuer'>
 
@@ -47,7 +51,10 @@ export function partly(
 /** Where the user goes afterwards. */
 export function targetOf({ redirectUri, issuer }: Ask): SigningIn['to'] {
   const base = issuer.endsWith(PROVIDER_PREFIX) ? issuer.slice(0, -PROVIDER_PREFIX.length) : issuer
-  if (redirectUri === `${base}${ACCOUNT_PATH}/callback`) return { kind: 'account' }
+  const own = (['account', 'console'] as const).find(
+    (site) => redirectUri === `${base}${OWN_SITES[site]}/callback`,
+  )
+  if (own !== undefined) return { kind: own }
   const url = URL.parse(redirectUri)
   const isSite =
     url?.protocol === 'https:' && !isLoopbackHost(url.hostname.replaceAll(/[[\]]/g, ''))

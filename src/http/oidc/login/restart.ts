@@ -1,13 +1,13 @@
 /** GET /oidc/login/restart: starts a login again that has expired or is complete (D-344). */
 import type { LoginPorts } from '../../../domain/login/ports.ts'
-import { restartLogin } from '../../../domain/login/restart.ts'
+import { restartLogin } from '../../../domain/login/request/restart.ts'
 import type { RedirectPattern } from '../../../protocol/redirect-uri.ts'
-import { ACCOUNT_PATH } from '../../../web/account/layout.ts'
 import { redirect, withCookies } from '../../answer.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
 import type { Router } from '../../router.ts'
 import { METHOD_PATHS, PATHS } from '../paths.ts'
 import { setCookie } from './browser-cookie.ts'
+import { OWN_SITES } from './during.ts'
 import { LOGIN_ROUTE, readStep } from './login-step.ts'
 
 interface AtListener extends Pick<ListenerParts, 'addresses' | 'corsOrigins'> {
@@ -20,14 +20,17 @@ export function addRestart(router: Router, ports: LoginPorts, listener: AtListen
     (call) => {
       const { authRequestId } = readStep(call, listener)
       const { addresses, allowedRedirects } = listener
+      const base = addresses().baseUrlOf(call)
       const started = restartLogin(ports, {
         authRequestId,
         issuer: addresses().issuerOf(call),
         allowedRedirects,
-        ownCallback: `${addresses().baseUrlOf(call)}${ACCOUNT_PATH}/callback`,
+        ownSites: new Map(
+          Object.values(OWN_SITES).map((path) => [`${base}${path}/callback`, path]),
+        ),
         hasCertificate: call.certificateChain() !== undefined,
       })
-      if (started.next === 'account') return redirect(ACCOUNT_PATH)
+      if (started.next === 'own-site') return redirect(started.path)
       const { method, authRequestId: id, key, cookie } = started
       const answer = redirect(`${METHOD_PATHS[method]}?authRequestID=${id}`)
       return cookie === undefined ? answer : withCookies(answer, [setCookie(key, cookie)])

@@ -9,10 +9,11 @@ import { openRequest } from '../../../domain/login/request/sealed-request.ts'
 import type { StartedLogin } from '../../../domain/login/start.ts'
 import { loginAddress } from '../../../web/login/login-address.ts'
 import { continuePage } from '../../../web/login/pages/continue-page.ts'
-import { credentialOf } from '../../account/account-route.ts'
+import { ACCOUNT_SITE } from '../../account/account-route.ts'
 import { type Answer, redirect, withCookies } from '../../answer.ts'
 import type { Call } from '../../call.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
+import { credentialOf } from '../../own-site/visitor.ts'
 import type { Router } from '../../router.ts'
 import { sendToClient } from '../client-answers.ts'
 import { PATHS } from '../paths.ts'
@@ -35,7 +36,11 @@ export async function signOn(
   const { authRequestId, key, cookie } = started
   const request = cookie === undefined ? undefined : openRequest(ports.vault, authRequestId)
   if (request === undefined || cookie === undefined) return undefined
-  const found = await findReusable(ports, request.ask, credentialOf(call, use.listener))
+  const found = await findReusable(
+    ports,
+    request.ask,
+    credentialOf({ site: ACCOUNT_SITE, listener: use.listener }, call),
+  )
   if (found === undefined) return undefined
   const to = (path: 'continue' | 'totp' | 'totp/enroll') =>
     use.silent
@@ -60,7 +65,11 @@ export function addContinue(router: Router, ports: AccountPorts, listener: AtLis
   router.add({ ...LOGIN_GET, url, replies: [200, 302, 406] }, async (call) => {
     const { authRequestId, origin } = readStep(call, listener)
     const request = await findOpenRequest(ports, authRequestId, origin)
-    const found = await findReusable(ports, request.ask, credentialOf(call, listener))
+    const found = await findReusable(
+      ports,
+      request.ask,
+      credentialOf({ site: ACCOUNT_SITE, listener }, call),
+    )
     if (found === undefined) return toPassword(authRequestId)
     const who = { identityId: found.identityId, authRequestId }
     const presentation = await identified(ports, during(call, request), who)
@@ -70,7 +79,11 @@ export function addContinue(router: Router, ports: AccountPorts, listener: AtLis
   router.add({ ...LOGIN_POST, url, replies: [200, 302, 406] }, async (call) => {
     const { authRequestId, origin } = readStep(call, listener)
     const request = await findOpenRequest(ports, authRequestId, origin)
-    const found = await findReusable(ports, request.ask, credentialOf(call, listener))
+    const found = await findReusable(
+      ports,
+      request.ask,
+      credentialOf({ site: ACCOUNT_SITE, listener }, call),
+    )
     const step = found && (await reuseSession(ports, request, found, call.caller))
     if (step === undefined) return toPassword(authRequestId)
     return answerStep(ports, call, { step, found: request, authRequestId })

@@ -2,7 +2,7 @@
  * What the operator puts on the pages: a name, a logo, colors and a link to help. The stylesheets are made once at the
  * start, with their hashes for the content security policy. D-343.
  */
-import { contrastOf, GROUNDS, LEAST_TEXT_CONTRAST, mix } from '../../../base/contrast.ts'
+import { contrastOf, GROUNDS, LEAST_TEXT_CONTRAST, mix } from '../../../base/colors/contrast.ts'
 import { html, type SafeHtml } from '../html.ts'
 import { styleSource } from '../palette.ts'
 import { STYLESHEET } from '../styles.ts'

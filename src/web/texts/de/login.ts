@@ -110,9 +110,11 @@ export const LOGIN: Readonly<Record<keyof typeof EN, string>> = {
   'signingIn.site': 'Sie melden sich bei {host} an.',
   'signingIn.device': 'Sie melden sich bei einer Anwendung auf diesem Gerät an.',
   'signingIn.account': 'Sie melden sich bei Ihrem Konto an.',
+  'signingIn.console': 'Sie melden sich bei der Konsole an.',
   'signingIn.siteAs': 'Sie melden sich als {name} bei {host} an.',
   'signingIn.deviceAs': 'Sie melden sich als {name} bei einer Anwendung auf diesem Gerät an.',
   'signingIn.accountAs': 'Sie melden sich als {name} bei Ihrem Konto an.',
+  'signingIn.consoleAs': 'Sie melden sich als {name} bei der Konsole an.',
   'signingIn.other': 'Anderes Konto verwenden',
 
   'continue.title': 'Fortfahren?',

@@ -100,9 +100,11 @@ export const LOGIN = {
   'signingIn.site': 'You are signing in to {host}.',
   'signingIn.device': 'You are signing in to an application on this device.',
   'signingIn.account': 'You are signing in to your account.',
+  'signingIn.console': 'You are signing in to the console.',
   'signingIn.siteAs': 'You are signing in to {host} as {name}.',
   'signingIn.deviceAs': 'You are signing in to an application on this device as {name}.',
   'signingIn.accountAs': 'You are signing in to your account as {name}.',
+  'signingIn.consoleAs': 'You are signing in to the console as {name}.',
   'signingIn.other': 'Use another account',
 
   'continue.title': 'Continue?',

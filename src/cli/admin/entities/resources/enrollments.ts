@@ -13,11 +13,12 @@ export const ENROLLMENTS: Resource = {
   open: 'usedAt = null',
   columns: tableOf(ENROLLMENT),
   create: {
-    what: 'invite an identity to enroll; the token is shown only once',
+    what: 'invite an identity to enroll; its link and token are shown only once',
     isNamed: false,
     fields: optionFields(ENROLLMENT),
     defaults: { method: 'ott' },
     complete: withIdentity,
+    invites: true,
     examples: [
       'latchkey create enrollment --identity laptop-7',
       'latchkey create enrollment --identity alice --method updb --username alice',
@@ -28,6 +29,7 @@ export const ENROLLMENTS: Resource = {
     fields: optionFields({ expiresAt: ENROLLMENT.expiresAt }),
     call: { method: 'POST', action: 'refresh' },
     needsNothing: true,
+    invites: true,
     examples: ['latchkey update enrollment laptop-7'],
   },
   remove: 'Withdraw',

@@ -38,6 +38,7 @@ export const IDENTITIES: Resource = {
     fields: [...CHOSEN, ...INVITATION],
     defaults: { type: 'Default', isAdmin: false },
     complete: withInvitation,
+    invites: true,
     examples: [
       'latchkey create identity alice --role dev --enroll updb',
       'latchkey create identity laptop-7 --policy strict --tag floor:=3 --enroll ott',

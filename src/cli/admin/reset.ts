@@ -1,0 +1,54 @@
+/**
+ * `latchkey reset password` and `latchkey reset mfa`: a link with which a person replaces a forgotten password, or the
+ * second factors of a lost phone. D-375. Nothing changes until the link is used.
+ */
+import { openApi, type SessionValues } from '../api/open-api.ts'
+import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
+import { plain, printJson } from '../terminal/output.ts'
+import { findNamed, idOf } from './entities/names.ts'
+import { resourceOf } from './entities/resources.ts'
+import { titleOf } from './entities/write-entity.ts'
+import { type InvitationValues, showInvitation } from './invitation.ts'
+
+export interface ResetValues extends SessionValues, InvitationValues {
+  readonly 'expires-at'?: string
+}
+
+const PASSWORD = {
+  method: 'reset-password',
+  what: 'can choose a new password. The current one works until the link is used; then all sessions end',
+}
+const MFA = {
+  method: 'reset-mfa',
+  what: 'can remove its second factors. They work until the link is used; then all sessions end',
+}
+
+export const resetPassword = (name: string, values: ResetValues, io: Io) =>
+  reset(PASSWORD, name, values, io)
+export const resetMfa = (name: string, values: ResetValues, io: Io) => reset(MFA, name, values, io)
+
+async function reset(
+  { method, what }: typeof PASSWORD,
+  name: string,
+  values: ResetValues,
+  io: Io,
+): Promise<ExitCode> {
+  const { 'expires-at': expiresAt } = values
+  const api = await openApi(values, io, (field) => OPTIONS[field])
+  const identity = await findNamed(api, resourceOf('identity'), name)
+  const body = { method, identityId: idOf(identity) }
+  const made = await api.send(
+    'POST',
+    resourceOf('enrollment').path,
+    expiresAt === undefined ? body : { ...body, expiresAt },
+  )
+  if (values.json === true) {
+    printJson(io, made)
+    return EXIT.ok
+  }
+  io.out(plain(`The identity ${titleOf(identity)} ${what}.`))
+  showInvitation(io, made, values)
+  return EXIT.ok
+}
+
+const OPTIONS: Readonly<Record<string, string>> = { expiresAt: '--expires-at' }

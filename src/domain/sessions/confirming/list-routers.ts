@@ -1,0 +1,73 @@
+/** Edge routers, and when they were last heard: for administrators. D-381. */
+import type { IdentityId } from '../../../base/ids.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { type Duration, seconds } from '../../../base/time/duration.ts'
+import { type Instant, minus } from '../../../base/time/instant.ts'
+import { isDisabled } from '../../identities/identity.ts'
+import type { Filter } from '../../lists/list-query.ts'
+import type { Page, PageOf } from '../../paging.ts'
+import type { Stores } from '../../stores.ts'
+import { doesNotConfirm } from './confirmations.ts'
+import type { RouterRun } from './stores.ts'
+
+export interface RouterDetail {
+  readonly id: IdentityId
+  readonly name: string
+  readonly isDisabled: boolean
+  readonly isConnected: boolean
+  /** Undefined if it has never connected. */
+  readonly confirms: boolean | undefined
+  readonly contactAt: Instant | undefined
+  readonly connectedAt: Instant | undefined
+  /** How many programs with this identity are connected. */
+  readonly programs: number
+}
+
+interface RouterPorts extends Pick<Stores, 'identities' | 'routerRuns'> {
+  readonly clock: Pick<Clock, 'now'>
+}
+
+const ROUTERS: Filter = {
+  op: 'compare',
+  comparator: '=',
+  value: 'Router',
+  field: { kind: 'field', name: 'type' },
+}
+const MOST_RUNS = 10_000
+/** A program that confirms is heard at least every ten seconds, and that is written every thirty. */
+const SILENT: Duration = seconds(60)
+
+/** By name. A fixed number of queries. */
+export async function listRouters(
+  { identities, routerRuns, clock }: RouterPorts,
+  page: Page,
+): Promise<PageOf<RouterDetail>> {
+  const orders = [{ field: 'name', direction: 'asc' }] as const
+  const { rows, totalCount } = await identities.list({ ...page, filter: ROUTERS, orders })
+  const runs = Map.groupBy(await routerRuns.list(MOST_RUNS), ({ routerId }) => routerId)
+  const now = clock.now()
+  return {
+    totalCount,
+    rows: rows.map((identity) => {
+      const own = runs.get(identity.id) ?? []
+      const open = own.filter((run) => isConnected(run, now))
+      const newest = own.toSorted((a, b) => b.openedAt - a.openedAt)[0]
+      const contacts = own.map(({ contactAt }) => contactAt)
+      return {
+        id: identity.id,
+        name: identity.name,
+        isDisabled: isDisabled(identity, now),
+        isConnected: open.length > 0,
+        confirms: newest && !doesNotConfirm(newest),
+        contactAt: contacts.toSorted((a, b) => b - a)[0],
+        connectedAt: newest?.openedAt,
+        programs: open.length,
+      }
+    }),
+  }
+}
+
+function isConnected(run: RouterRun, now: Instant): boolean {
+  if (run.closedAt !== undefined) return false
+  return doesNotConfirm(run) || run.contactAt > minus(now, SILENT)
+}

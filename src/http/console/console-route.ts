@@ -1,0 +1,135 @@
+/**
+ * The console as one of our own sites, for administrators alone: how a screen and a change are declared. D-355, D-356.
+ * Every change calls the use case that the management API calls, with the administrator as the actor.
+ */
+import type { AccountPorts } from '../../domain/account/ports.ts'
+import { isFreshLogin } from '../../domain/account/session.ts'
+import type { Failure } from '../../errors/catalogue.ts'
+import type { ConsoleFrame } from '../../web/console/layout.ts'
+import {
+  consoleBlockedPage,
+  consoleFailurePage,
+  consoleSignedOutPage,
+  notAdministratorPage,
+} from '../../web/console/message-pages.ts'
+import {
+  CONSOLE_CONFIRM_PATH,
+  CONSOLE_PATH,
+  CONSOLE_SIGN_OUT_PATH,
+} from '../../web/console/navigation.ts'
+import { type ConsoleNote, consoleNoteNamed } from '../../web/console/notes.ts'
+import type { SafeHtml } from '../../web/login/html.ts'
+import { type Answer, page } from '../answer.ts'
+import { addDoors } from '../own-site/doors.ts'
+import { type AtListener, seeNote, siteOf } from '../own-site/site.ts'
+import { filledIn, type SiteCall, type SiteForm, siteRoutes } from '../own-site/site-routes.ts'
+import type { Fields } from '../reading/fields.ts'
+import type { Router } from '../router.ts'
+
+export const CONSOLE_SITE = siteOf({
+  name: 'console',
+  path: CONSOLE_PATH,
+  signOutPath: CONSOLE_SIGN_OUT_PATH,
+  confirmPath: CONSOLE_CONFIRM_PATH,
+  pageAt: consolePageAt,
+  restriction: {
+    admits: ({ isAdmin }) => isAdmin,
+    refused: ({ identity }, formToken) => notAdministratorPage(identity.name, formToken),
+  },
+  page: consolePage,
+  signedOut: consoleSignedOutPage,
+  blocked: (_, formToken) => consoleBlockedPage(formToken),
+  failure: (_, error, shown) => consoleFailurePage({ ...textOf(error), ...shown }),
+})
+
+/** A page of the console, whose scripts and style come from our own address. */
+export function consolePage(status: number, html: SafeHtml): Answer {
+  return page(status, html, { formAction: [], assets: 'own' })
+}
+
+/** The longest address to return to after a login; it travels in a cookie. */
+const LONGEST_PAGE = 512
+
+/** Only paths below /console, in the form in which we write them: a link could ask for anything. */
+function consolePageAt(asked: string): string | undefined {
+  const isOurs = /^\/console(?:\/[\w.~%-]+)*(?:\?[\w.~%&=+*-]*)?$/.test(asked)
+  return isOurs && asked.length <= LONGEST_PAGE ? asked : undefined
+}
+
+/** The administrator, and the frame of the page. */
+export interface ConsoleCall extends SiteCall {
+  readonly frame: ConsoleFrame
+}
+
+export interface ConsoleForm extends SiteForm {
+  /**
+   * `fresh-login`: the administrator has signed in within the last minutes (D-356). `session`: for what changes nothing,
+   * such as a dry run.
+   */
+  readonly needs: 'fresh-login' | 'session'
+}
+
+export interface ConsoleRoutes {
+  /** GET of a screen. */
+  show(url: string, content: (call: ConsoleCall) => Promise<SafeHtml>): void
+  /** GET of anything else that only administrators may read, such as a download. */
+  answer(url: string, content: (call: ConsoleCall) => Promise<Answer>): void
+  /** POST of a form. */
+  act(form: ConsoleForm, change: (call: ConsoleCall, fields: Fields) => Promise<Answer>): void
+}
+
+/** Also adds the doors: where the console is signed in to and out of. */
+export function consoleRoutes(
+  router: Router,
+  ports: AccountPorts,
+  listener: AtListener,
+): ConsoleRoutes {
+  const at = { site: CONSOLE_SITE, ports, listener }
+  const routes = siteRoutes(router, at)
+  addDoors(router, at)
+
+  async function framed(call: SiteCall): Promise<ConsoleCall> {
+    const { identity, formToken, here, session } = call
+    const isFresh = await isFreshLogin(ports, session)
+    const note = consoleNoteNamed(call.note)
+    return { ...call, frame: { name: identity.name, formToken, note, isFresh, here } }
+  }
+
+  return {
+    show(url, content) {
+      routes.show(url, async (call) => consolePage(200, await content(await framed(call))))
+    },
+    answer(url, content) {
+      routes.show(url, async (call) => content(await framed(call)))
+    },
+    act({ url, page: at, needs }, change) {
+      routes.submit({ url, page: at }, async (call, fields) => {
+        const framedCall = await framed(call)
+        if (needs === 'fresh-login' && !framedCall.frame.isFresh) {
+          return backTo(filledIn(at, call.head.path), 'confirm-first')
+        }
+        return change(framedCall, fields)
+      })
+    },
+  }
+}
+
+/** Redirects to a page of the console that shows a notice. */
+export function backTo(path: string, note: ConsoleNote): Answer {
+  return seeNote(CONSOLE_SITE, path, note)
+}
+
+/** Administrators get the sentence of the catalogue, as from the management API. */
+function textOf({ code, message, field }: Failure): { title: string; message: string } {
+  if (code === 'NOT_FOUND') {
+    return { title: 'Not found', message: 'This does not exist, or no longer does.' }
+  }
+  if (code === 'FORBIDDEN') {
+    const message =
+      'The form was out of date, or did not come from this page. Go back and try again.'
+    return { title: 'Nothing was changed', message }
+  }
+  const reason = field === undefined ? '' : ` ${field.field}: ${field.reason}.`
+  const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
+  return { title: 'That did not work', message: `${sentence}${reason}` }
+}

@@ -1,0 +1,35 @@
+/** /console/identities: who can sign in. API 3.3, 4.1. */
+import type { Filter } from '../../../domain/lists/list-query.ts'
+import { listIdentities } from '../../../domain/management/read-identities.ts'
+import { identitiesPage } from '../../../web/console/identities/identities-page.ts'
+import { IDENTITIES_PATH } from '../../../web/console/navigation.ts'
+import type { ConsoleRoutes } from '../console-route.ts'
+import { listAddress, pageOf, queryText } from '../list-page.ts'
+import type { ConsolePorts } from '../ports.ts'
+import { shownIdentity } from './shown-identity.ts'
+
+export function addIdentityScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
+  routes.show(IDENTITIES_PATH, async (call) => {
+    const name = queryText(call, 'name')
+    const page = pageOf(call)
+    const orders = [{ field: 'name', direction: 'asc' }] as const
+    const { rows, totalCount } = await listIdentities(ports, {
+      ...page,
+      orders,
+      ...(name === '' ? {} : { filter: nameHas(name) }),
+    })
+    return identitiesPage(call.frame, {
+      name,
+      rows: rows.map((detail) => shownIdentity(detail, ports.clock.now())),
+      pages: {
+        ...page,
+        total: totalCount,
+        at: (offset) => listAddress(IDENTITIES_PATH, { name, offset }),
+      },
+    })
+  })
+}
+
+function nameHas(text: string): Filter {
+  return { op: 'contains', text, ignoresCase: true, field: { kind: 'field', name: 'name' } }
+}

@@ -1,0 +1,58 @@
+/** The responses of these pages. A link that cannot be used is a page that says why and names a way on. */
+import type { AccountPorts } from '../../domain/account/ports.ts'
+import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
+import { inviteErrorText, inviteMessagePage } from '../../web/invite/message-page.ts'
+import type { PagePolicy } from '../../web/login/content-security-policy.ts'
+import type { SafeHtml } from '../../web/login/html.ts'
+import { type Answer, page } from '../answer.ts'
+import type { Call } from '../call.ts'
+import { failureHeaders } from '../faces/challenge-header.ts'
+import { preferencesOf } from '../reading/negotiation.ts'
+
+export function invitePage(
+  status: number,
+  html: SafeHtml,
+  policy: Pick<PagePolicy, 'script' | 'connects'> = {},
+): Answer {
+  return page(status, html, { formAction: [], style: 'invite', ...policy })
+}
+
+/** Only internal errors go to the general handler. */
+export async function withInvitePages(
+  { brand }: Pick<AccountPorts, 'brand'>,
+  call: Call,
+  answer: () => Promise<Answer>,
+): Promise<Answer> {
+  // R023: these routes serve only pages, and a file that a page saves.
+  if (preferencesOf(call).mediaType(['text/html']) === undefined) {
+    throw new Failure('NOT_ACCEPTABLE')
+  }
+  try {
+    return await answer()
+  } catch (error) {
+    if (!(error instanceof Failure) || !call.wantsHtml) throw error
+    const { presentation, caller } = call
+    const text = inviteErrorText(presentation, subjectOf(error))
+    const shown = { ...text, requestId: caller.requestId ?? '' }
+    const html = inviteMessagePage(presentation, shown)
+    const answer = invitePage(CATALOGUE[error.code].status, html)
+    return { ...answer, headers: failureHeaders(error, brand), failure: error }
+  }
+}
+
+/** The form again, with what is wrong. */
+export function refusedForm(
+  { brand }: Pick<AccountPorts, 'brand'>,
+  failure: Failure,
+  html: SafeHtml,
+): Answer {
+  const answer = invitePage(CATALOGUE[failure.code].status, html)
+  return { ...answer, headers: failureHeaders(failure, brand), failure }
+}
+
+function subjectOf({ code, detail, field }: Failure): string {
+  // The other FORBIDDEN is a form from another site.
+  if (code === 'FORBIDDEN' && detail === 'identity-disabled') return 'disabled'
+  const isNoToken = code === 'COULD_NOT_VALIDATE' && field?.field === 'token'
+  return isNoToken ? 'INVALID_ENROLLMENT_TOKEN' : code
+}

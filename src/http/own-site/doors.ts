@@ -1,0 +1,102 @@
+/**
+ * Signing in to our own pages and out: GET …/callback, where the login returns to; GET …/confirm, a fresh login before a
+ * change; POST …/sign-out and the page after it. D-161, D-162, R113.
+ */
+import { Secret } from '../../base/secrets/secret.ts'
+import { finishAccountLogin, isAccountState } from '../../domain/account/login.ts'
+import { sealAccountSession } from '../../domain/account/session.ts'
+import { logOut } from '../../domain/sessions/current-session.ts'
+import { type Answer, withCookies } from '../answer.ts'
+import type { Call } from '../call.ts'
+import { bodyFields } from '../reading/body.ts'
+import { invalid } from '../reading/fields.ts'
+import type { Router } from '../router.ts'
+import { refuseForeign, refuseForged } from './form-checks.ts'
+import { SITE_ROUTE, seeOther } from './site.ts'
+import { redirectToLogin, type SiteAt, sessionToEnd, withPages } from './visitor.ts'
+
+export function addDoors(router: Router, at: SiteAt): void {
+  const { site, ports, listener } = at
+  const { callbackPath, confirmPath, signOutPath, signedOutPath } = site
+  router.add(
+    { ...SITE_ROUTE, method: 'GET', url: callbackPath, reads: [], replies: [303, 406, 429] },
+    (call) => comeIn(at, call),
+  )
+
+  router.add(
+    { ...SITE_ROUTE, method: 'GET', url: confirmPath, reads: [], replies: [302, 406] },
+    (call) =>
+      withPages(at, call, async () => {
+        const [asked, ...others] = call.query.get('page') ?? []
+        if (others.length > 0) throw invalid('page', 'is repeated')
+        return redirectToLogin(at, call, site.pageAt(asked ?? '') ?? site.path)
+      }),
+  )
+
+  router.add(
+    {
+      ...SITE_ROUTE,
+      method: 'POST',
+      url: signOutPath,
+      reads: ['form'],
+      replies: [303, 403, 406],
+    },
+    (call) =>
+      withPages(at, call, async () => {
+        refuseForeign(call, listener)
+        const session = await sessionToEnd(at, call)
+        // A session that is already over need not be ended, and its form cannot be checked any further.
+        if (session !== undefined) {
+          call.isFrom(session)
+          const fields = bodyFields(call.body)
+          refuseForged(ports, site, session, { form: signOutPath, fields })
+          await logOut(ports, session, { ...call.caller, actorId: session.identityId })
+        }
+        return withCookies(seeOther(signedOutPath), [site.cookies.clearSession()])
+      }),
+  )
+
+  router.add(
+    { ...SITE_ROUTE, method: 'GET', url: signedOutPath, reads: [], replies: [200, 406] },
+    (call) => withPages(at, call, async () => site.page(200, site.signedOut(call.presentation))),
+  )
+}
+
+const PARAMETERS = ['state', 'code', 'iss', 'error'] as const
+
+/** Ends the login: the browser is left with a session, or with nothing. */
+async function comeIn(at: SiteAt, call: Call): Promise<Answer> {
+  const { site, ports, listener } = at
+  const { cookies } = site
+  const { query, caller } = call
+  const { addresses } = listener
+  const state = query.get('state')?.[0] ?? ''
+  const isState = isAccountState(state)
+  const answer = await withPages(at, call, async () => {
+    const repeated = PARAMETERS.find((name) => (query.get(name)?.length ?? 0) > 1)
+    if (repeated !== undefined) throw invalid(repeated, 'is repeated')
+    const code = query.get('code')?.[0]
+    const issuer = addresses().issuerOf(call)
+    const finished = await finishAccountLogin(ports, {
+      site: site.name,
+      issuer,
+      callback: `${addresses().baseUrlOf(call)}${site.callbackPath}`,
+      state,
+      kept: isState ? cookies.login(call, state) : undefined,
+      iss: query.get('iss')?.[0],
+      code: code === undefined || query.has('error') ? undefined : new Secret(code),
+      caller,
+    })
+    call.isFrom(finished)
+    // The browser keeps only one session: end the previous one, which would otherwise stay open unused.
+    const before = await sessionToEnd(at, call)
+    if (before !== undefined) await logOut(ports, before, { ...caller, actorId: before.identityId })
+    const { accessToken, lifeSeconds, to } = finished
+    const again = before?.identityId === finished.identityId ? [cookies.keepNote('confirmed')] : []
+    return withCookies(seeOther(site.pageAt(to) ?? site.path), [
+      cookies.keepSession(sealAccountSession(ports, site.name, accessToken, issuer), lifeSeconds),
+      ...again,
+    ])
+  })
+  return isState ? withCookies(answer, [cookies.clearLogin(state)]) : answer
+}

@@ -1,0 +1,133 @@
+/**
+ * Common to every page of our own sites and every form on them: a cookie instead of a header, a login instead of a
+ * challenge, and pages instead of JSON. D-161, D-162. GETs change nothing; a form proves that our page sent it.
+ */
+import { formToken } from '../../domain/account/session.ts'
+import type { Caller } from '../../domain/audit/events.ts'
+import type { CallSession } from '../../domain/sessions/call-session.ts'
+import { currentIdentity, type IdentityDetail } from '../../domain/sessions/current-session.ts'
+import type { Presentation } from '../../web/login/presentation.ts'
+import { type Answer, withCookies } from '../answer.ts'
+import type { Call } from '../call.ts'
+import { bodyFields } from '../reading/body.ts'
+import type { Fields } from '../reading/fields.ts'
+import type { Router } from '../router.ts'
+import { refuseForeign, refuseForged } from './form-checks.ts'
+import { type FormToken, SITE_ROUTE, seeNote } from './site.ts'
+import { isUnauthorized, type SiteAt, toLogin, turnAway, visitorOf, withPages } from './visitor.ts'
+
+/** The user that the page belongs to. */
+export interface SiteCall extends IdentityDetail {
+  readonly head: Pick<Call, 'headers' | 'rawHeaders' | 'query' | 'path' | 'method'>
+  readonly presentation: Presentation
+  readonly session: CallSession
+  readonly caller: Caller
+  readonly formToken: FormToken
+  /** The notice that the browser kept; a form gets none. */
+  readonly note: string | undefined
+  /** The address of the request: its path and query. */
+  readonly here: string
+}
+
+export interface SiteForm {
+  /** The target of the form; may have parameters. */
+  readonly url: string
+  /** The page that has the form; its parameters are those of `url`. */
+  readonly page: string
+}
+
+export interface SiteRoutes {
+  /** GET of a page. */
+  show(url: string, content: (call: SiteCall) => Promise<Answer>): void
+  /** POST of a form. */
+  submit(form: SiteForm, apply: (call: SiteCall, fields: Fields) => Promise<Answer>): void
+}
+
+export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
+  const { site, ports, listener } = at
+  const { cookies } = site
+
+  async function callOf(call: Call, session: CallSession, here: string): Promise<SiteCall> {
+    call.isFrom(session)
+    return {
+      ...(await currentIdentity(ports, session)),
+      head: call,
+      presentation: call.presentation,
+      session,
+      caller: { ...call.caller, actorId: session.identityId },
+      formToken: (path) => formToken(ports, site.name, session, path),
+      note: call.method === 'POST' ? undefined : cookies.note(call),
+      here,
+    }
+  }
+
+  return {
+    show(url, content) {
+      router.add(
+        { ...SITE_ROUTE, method: 'GET', url, reads: [], replies: [200, 204, 302, 403, 406] },
+        (call) =>
+          withPages(at, call, async () => {
+            const here = `${filledIn(url, call.path)}${queryOf(call)}`
+            try {
+              const visitor = await visitorOf(at, call)
+              if (visitor.kind === 'stranger') {
+                return { ...toLogin(at, call, here), failure: visitor.failure }
+              }
+              if (visitor.kind !== 'known') return await turnAway(at, call, visitor)
+              const shown = await callOf(call, visitor.session, here)
+              const answer = await content(shown)
+              return withCookies(answer, shown.note === undefined ? [] : [cookies.clearNote()])
+            } catch (error) {
+              // Another call ended the session while the page was being rendered.
+              if (!isUnauthorized(error)) throw error
+              return toLogin(at, call, here)
+            }
+          }),
+      )
+    },
+
+    submit({ url, page }, apply) {
+      router.add(
+        {
+          ...SITE_ROUTE,
+          method: 'POST',
+          url,
+          reads: ['form'],
+          replies: [200, 303, 403, 406, 409, 429],
+        },
+        (call) => {
+          const back = filledIn(page, call.path)
+          const outside = () =>
+            withCookies(seeNote(site, back, 'signed-in-again'), [cookies.clearSession()])
+          const change = async () => {
+            refuseForeign(call, listener)
+            const form = filledIn(url, call.path)
+            try {
+              const visitor = await visitorOf(at, call)
+              if (visitor.kind === 'stranger') return { ...outside(), failure: visitor.failure }
+              if (visitor.kind !== 'known') return await turnAway(at, call, visitor)
+              const { session } = visitor
+              const fields = bodyFields(call.body)
+              refuseForged(ports, site, session, { form, fields })
+              return await apply(await callOf(call, session, form), fields)
+            } catch (error) {
+              if (!isUnauthorized(error)) throw error
+              return outside()
+            }
+          }
+          return withPages(at, call, change, back)
+        },
+      )
+    },
+  }
+}
+
+/** Puts parameters into a path: `/console/identities/:id`. */
+export function filledIn(url: string, path: Readonly<Record<string, string>>): string {
+  return url.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(path[name] ?? ''))
+}
+
+function queryOf({ query }: Pick<Call, 'query'>): string {
+  const pairs = [...query].flatMap(([name, values]) => values.map((value) => [name, value]))
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
+}

@@ -1,0 +1,98 @@
+/** Counts for the overview, and the ends of enrolled certificates: D-367, D-369. Each query uses an index, or is cached. */
+import { type Kysely, sql } from 'kysely'
+import type { EventType } from '../../domain/audit/events.ts'
+import { FOLDED_TYPES } from '../../domain/audit/fold-repeats.ts'
+import type { Statistics } from '../../domain/overview/stores.ts'
+import { json, listOf, reading, text } from '../reading.ts'
+import type { Tables } from '../tables.ts'
+
+export function sqlStatistics(db: Kysely<Tables>): Statistics {
+  const events = (types: readonly EventType[], from: number, to: number) =>
+    db
+      .selectFrom('events')
+      .where('type', 'in', types)
+      .where('at', '>=', from as never)
+      .where('at', '<', to as never)
+      .groupBy('type')
+  const certificates = db
+    .selectFrom('authenticators')
+    .innerJoin('identities', 'identities.id', 'authenticators.identity_id')
+
+  return {
+    async countEvents(types, from, to) {
+      const folded = new Set<string>(FOLDED_TYPES)
+      // The index alone counts rows. Repeats are in the row itself, and only some types have them.
+      const single = types.filter((type) => !folded.has(type))
+      const repeated = types.filter((type) => folded.has(type))
+      const rows = [
+        ...(single.length === 0
+          ? []
+          : await events(single, from, to)
+              .select(['type', ({ fn }) => fn.countAll<number>().as('number')])
+              .execute()),
+        ...(repeated.length === 0
+          ? []
+          : await events(repeated, from, to)
+              .select(['type', ({ fn }) => fn.sum<number>('count').as('number')])
+              .execute()),
+      ]
+      return new Map(rows.map(({ type, number }) => [type, Number(number)]))
+    },
+
+    async countSessionsByProof(at) {
+      const rows = await db
+        .selectFrom('api_sessions')
+        .select(['amr', ({ fn }) => fn.countAll<number>().as('number')])
+        .where('expires_at', '>', at)
+        .groupBy('amr')
+        .orderBy('number', 'desc')
+        .orderBy('amr')
+        .limit(MOST_PROOFS)
+        .execute()
+      return rows.map((row) => ({
+        amr: reading('api_sessions', 'amr', row)('amr', json(listOf(text))),
+        sessions: Number(row.number),
+      }))
+    },
+
+    async countLocked(at) {
+      const { number } = await db
+        .selectFrom('authenticators')
+        .select(({ fn }) => fn.countAll<number>().as('number'))
+        .where(({ or, eb }) => or([eb('locked_until', '>', at), eb('closed_until', '>', at)]))
+        .executeTakeFirstOrThrow()
+      return Number(number)
+    },
+
+    async listCertificateEnds(from, limit) {
+      const rows = await certificates
+        .select(['authenticators.id', 'identity_id', 'name', 'fingerprint'])
+        .select(['is_issued_by_network', sql.ref<number>('not_after').as('ends_at')])
+        .where('not_after', '>=', from)
+        .orderBy('not_after')
+        .orderBy('authenticators.id')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => ({
+        id: row.id,
+        identity: { id: row.identity_id, name: row.name },
+        fingerprint: row.fingerprint ?? '',
+        isIssuedByNetwork: row.is_issued_by_network === 1,
+        endsAt: row.ends_at as never,
+      }))
+    },
+
+    async countCertificateEnds(from, until) {
+      const { number } = await db
+        .selectFrom('authenticators')
+        .select(({ fn }) => fn.countAll<number>().as('number'))
+        .where('not_after', '>=', from)
+        .where('not_after', '<', until)
+        .executeTakeFirstOrThrow()
+      return Number(number)
+    },
+  }
+}
+
+/** There are few ways to prove a login; a database that has more shows the most frequent ones. */
+const MOST_PROOFS = 20

@@ -1,0 +1,59 @@
+/** Which router admitted which session, and when: D-383. */
+import { type Kysely, sql } from 'kysely'
+import type { SessionContacts } from '../../domain/sessions/confirming/stores.ts'
+import type { Tables } from '../tables.ts'
+
+export function sqlSessionContacts(db: Kysely<Tables>): SessionContacts {
+  return {
+    async note(routerId, sessionIds, at) {
+      if (sessionIds.length === 0) return
+      await db
+        .insertInto('session_contacts')
+        .columns(['session_id', 'router_id', 'first_at', 'last_at'])
+        .expression((eb) =>
+          eb
+            .selectFrom('api_sessions')
+            .select(({ val, cast }) => [
+              'id as session_id',
+              cast<string>(val(routerId), 'text').as('router_id'),
+              cast<number>(val(at), 'bigint').as('first_at'),
+              cast<number>(val(at), 'bigint').as('last_at'),
+            ])
+            .where('id', 'in', sessionIds),
+        )
+        .onConflict((conflict) =>
+          conflict
+            .columns(['session_id', 'router_id'])
+            .doUpdateSet((eb) => ({ last_at: eb.ref('excluded.last_at') })),
+        )
+        .execute()
+    },
+
+    async listOf(sessionId, limit) {
+      const rows = await db
+        .selectFrom('session_contacts')
+        .leftJoin('identities', 'identities.id', 'session_contacts.router_id')
+        .selectAll('session_contacts')
+        .select('identities.name')
+        .where('session_id', '=', sessionId)
+        .orderBy('first_at')
+        .limit(limit)
+        .execute()
+      return rows.map(({ session_id, router_id, first_at, last_at, name }) => ({
+        sessionId: session_id,
+        routerId: router_id,
+        firstAt: first_at,
+        lastAt: last_at,
+        name: name ?? undefined,
+      }))
+    },
+
+    async removeExpired(before, limit) {
+      const { numAffectedRows } = await sql`
+        delete from session_contacts where last_at < ${before} and session_id in (
+          select session_id from session_contacts where last_at < ${before} order by last_at limit ${limit}
+        )`.execute(db)
+      return Number(numAffectedRows)
+    },
+  }
+}

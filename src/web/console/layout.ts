@@ -1,0 +1,134 @@
+/**
+ * The frame of every page of the console: menu, search, who is signed in, and the notice after a change. It works
+ * without scripts; htmx and our own modules make it lively (D-357).
+ */
+import { type FormToken, form } from '../account/layout.ts'
+import { html, type SafeHtml } from '../login/html.ts'
+import { ICON, MARK } from '../login/layout.ts'
+import {
+  ASSETS_PATH,
+  CONSOLE_CONFIRM_PATH,
+  CONSOLE_PATH,
+  CONSOLE_SIGN_OUT_PATH,
+  MENU,
+  SEARCH_PATH,
+} from './navigation.ts'
+import { CONSOLE_NOTES, type ConsoleNote } from './notes.ts'
+
+export const CONSOLE_TITLE = 'Latchkey console'
+
+/** What all pages share. */
+export interface ConsoleFrame {
+  /** The administrator who is signed in. */
+  readonly name: string
+  readonly formToken: FormToken
+  /** What has just happened: shown once, with the focus (D-182). */
+  readonly note: ConsoleNote | undefined
+  /** Whether changes are possible without signing in again (D-356). */
+  readonly isFresh: boolean
+  /** The address of this page, to come back to. */
+  readonly here: string
+}
+
+export interface ConsoleLayout {
+  /** The path of the menu entry that this page belongs to; undefined for none. */
+  readonly section?: string
+  /** The heading. */
+  readonly title: string
+  /** Beside the heading: what the page is about, or its main buttons. */
+  readonly lead?: SafeHtml | undefined
+  readonly content: SafeHtml
+  /** Why the last attempt failed. */
+  readonly error?: string | undefined
+  /** The text in the search box. */
+  readonly searched?: string
+}
+
+export function consoleLayout(frame: ConsoleFrame, page: ConsoleLayout): SafeHtml {
+  const { name, formToken, note } = frame
+  const { section, title, lead, content, error, searched = '' } = page
+  const entries = MENU.map(({ path, title: text }) => {
+    const current = path === section ? html` aria-current="page"` : undefined
+    return html`<li><a href="${path}"${current}>${text}</a></li>\n`
+  })
+  return wholeConsolePage({
+    title: `${error === undefined ? '' : 'Error: '}${title} – ${CONSOLE_TITLE}`,
+    look: 'console',
+    content: html`<a class="skip" href="#content">Skip to content</a>
+<header class="bar">
+<a class="home" href="${CONSOLE_PATH}">${MARK}<span>Console</span></a>
+<form class="search" role="search" action="${SEARCH_PATH}" method="get">
+<label class="unseen" for="search">Find anyone</label>
+<input id="search" type="search" name="q" value="${searched}" maxlength="256" autocomplete="off" autocapitalize="none" spellcheck="false" placeholder="Find anyone: name, username, ID, fingerprint" aria-keyshortcuts="/">
+<kbd aria-hidden="true">/</kbd>
+<button class="unseen" type="submit">Search</button>
+</form>
+<div class="who">
+<a href="/account"><bdi>${name}</bdi></a>
+${form(formToken, CONSOLE_SIGN_OUT_PATH, html`<button class="quiet" type="submit">Sign out</button>`)}
+</div>
+</header>
+<nav class="menu" aria-label="Console"><ul>
+${entries}</ul></nav>
+<main id="content" tabindex="-1">
+<div class="heading">
+<h1><bdi>${title}</bdi></h1>
+${lead}
+</div>
+${noteOf(note)}${error === undefined ? undefined : html`<p class="alert" id="error" role="alert" tabindex="-1" autofocus>${error}</p>\n`}${content}
+</main>`,
+  })
+}
+
+function noteOf(note: ConsoleNote | undefined): SafeHtml | undefined {
+  if (note === undefined) return undefined
+  return html`<p class="done" role="status" tabindex="-1" autofocus>${CONSOLE_NOTES[note]}</p>\n`
+}
+
+/**
+ * Instead of, or above, forms that need a fresh login: a link to the login, which leads back here (D-356). Nothing if the
+ * login is fresh.
+ */
+export function confirmFirst({ isFresh, here }: ConsoleFrame): SafeHtml | undefined {
+  if (isFresh) return undefined
+  const target = `${CONSOLE_CONFIRM_PATH}?page=${encodeURIComponent(here)}`
+  return html`<p class="confirm">You signed in a while ago. To make changes, <a href="${target}">confirm that it is you</a>.</p>\n`
+}
+
+/** For htmx: no eval, no styles and no history of its own, only our own address (D-357). */
+const HTMX_CONFIG = JSON.stringify({
+  allowEval: false,
+  allowScriptTags: false,
+  includeIndicatorStyles: false,
+  selfRequestsOnly: true,
+  historyCacheSize: 0,
+  refreshOnHistoryMiss: true,
+})
+
+/** A page of the console: unlike the other pages, it loads its style and scripts from our own address. */
+export function wholeConsolePage(page: {
+  readonly title: string
+  readonly look: 'console' | 'card'
+  readonly content: SafeHtml
+}): SafeHtml {
+  const { title, look, content } = page
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<meta name="htmx-config" content="${HTMX_CONFIG}">
+<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="${ASSETS_PATH}/console.css">
+<script src="${ASSETS_PATH}/htmx.js" defer></script>
+<script src="${ASSETS_PATH}/console.js" type="module"></script>
+</head>
+<body class="${look}">
+${content}
+</body>
+</html>
+`
+}

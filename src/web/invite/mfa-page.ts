@@ -1,0 +1,33 @@
+/** Removing the second factors of a lost phone. The password is asked for, if there is one (D-375). */
+import { alert } from '../login/alert.ts'
+import { html, type SafeHtml } from '../login/html.ts'
+import type { Presentation } from '../login/presentation.ts'
+import { INVITE_PATHS, inviteLayout, shownName, tokenForm } from './layout.ts'
+
+export interface MfaPage {
+  readonly token: string
+  readonly name: string
+  /** Undefined if no password is asked for. */
+  readonly username: string | undefined
+  readonly error?: string | undefined
+}
+
+export function mfaPage(presentation: Presentation, page: MfaPage): SafeHtml {
+  const { say, fill } = presentation
+  const { token, name, username, error } = page
+  const described = error === undefined ? undefined : html` aria-describedby="error"`
+  const password =
+    username === undefined
+      ? undefined
+      : html`<input type="text" name="username" value="${username}" autocomplete="username" hidden>
+<label for="password">${say('signIn.password')}</label>
+<input id="password" name="password" type="password" required autocomplete="current-password"${described} autofocus>
+`
+  const fields = html`${password}<button type="submit">${say('resetMfa.submit')}</button>`
+  return inviteLayout(presentation, {
+    title: say('resetMfa.title'),
+    error,
+    content: html`<p>${fill('resetMfa.message', { name: shownName(name) })}</p>
+${alert(error)}${tokenForm(INVITE_PATHS.mfa, token, fields)}`,
+  })
+}

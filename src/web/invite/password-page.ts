@@ -1,0 +1,45 @@
+/** Choosing a password: the first one, or a new one for a forgotten one. */
+import { alert } from '../login/alert.ts'
+import { html, type SafeHtml } from '../login/html.ts'
+import type { Presentation } from '../login/presentation.ts'
+import { INVITE_PATHS, inviteLayout, shownName, tokenForm } from './layout.ts'
+import { inProgram } from './program.ts'
+
+export interface PasswordPage {
+  readonly method: 'updb' | 'reset-password'
+  readonly token: string
+  /** Of the identity. */
+  readonly name: string
+  readonly username: string
+  /** What the policy requires of a password. */
+  readonly shortest: number
+  readonly error?: string | undefined
+}
+
+export function passwordPage(presentation: Presentation, page: PasswordPage): SafeHtml {
+  const { say, fill } = presentation
+  const { method, token, name, username, shortest, error } = page
+  const shown = { name: shownName(name) }
+  const texts =
+    method === 'updb'
+      ? { title: say('invited.title'), message: fill('invited.message', shown) }
+      : { title: say('resetPassword.title'), message: fill('resetPassword.message', shown) }
+  // The error describes the focused field, so that a screen reader announces it when the page opens.
+  const described = error === undefined ? 'rule' : 'error rule'
+  const fields = html`<label for="username">${say('newPassword.username')}</label>
+<input id="username" name="username" type="text" value="${username}" readonly autocomplete="username">
+<label for="password">${say('password.next')}</label>
+<input id="password" name="password" type="password" required autocomplete="new-password" aria-describedby="${described}" autofocus>
+<p class="rule" id="rule">${say('password.rule', { count: shortest })}</p>
+<label for="repeated">${say('password.repeated')}</label>
+<input id="repeated" name="repeated" type="password" required autocomplete="new-password">
+<button type="submit">${say('newPassword.submit')}</button>`
+  return inviteLayout(presentation, {
+    title: texts.title,
+    error,
+    content: html`<p>${texts.message}</p>
+${alert(error)}${tokenForm(INVITE_PATHS.password, token, fields)}${
+  method === 'updb' ? inProgram(presentation, token, 'latchkey enroll invitation.jwt') : undefined
+}`,
+  })
+}

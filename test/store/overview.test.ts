@@ -1,0 +1,162 @@
+/** Instances, counts and the ends of enrolled certificates, on every database: D-367 to D-369. */
+import assert from 'node:assert/strict'
+import { after as afterAll, suite, test } from 'node:test'
+import type { AuthenticatorId, IdentityId } from '../../src/base/ids.ts'
+import { days } from '../../src/base/time/duration.ts'
+import { instant } from '../../src/base/time/instant.ts'
+import type { Instance } from '../../src/domain/overview/instance.ts'
+import { openOpenssl } from '../support/certificates/openssl.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
+import { ALL } from './databases.ts'
+import {
+  aCertAuthenticator,
+  after,
+  aLegacySession,
+  anAuthenticator,
+  anIdentity,
+  aPolicy,
+  aSession,
+  NOON,
+  sessionId,
+} from './samples.ts'
+
+const openssl = await openOpenssl()
+afterAll(async () => {
+  await openssl.close()
+  await (await startPostgres()).stop()
+})
+const leaf = await openssl.makeLeaf(await openssl.makeCa(), { notAfter: days(20) })
+const later = await openssl.makeLeaf(await openssl.makeCa(), { notAfter: days(90) })
+
+/** Certificates of openssl are valid from now on, whatever the samples say. */
+const NOON_OF_OPENSSL = instant(0)
+
+const INSTANCE: Instance = {
+  id: 'one',
+  host: 'node-1',
+  version: '1.2.3',
+  revision: 'source',
+  startedAt: NOON,
+  seenAt: NOON,
+  failing: ['store'],
+  serverCertificates: [{ listener: 'default', endsAt: after(9), isOwn: true }],
+}
+
+for (const database of ALL) {
+  suite(database.name, () => {
+    test('an instance has one row, the newest first; old ones are removed', async (t) => {
+      const { instances } = await (await database.create(t)).open()
+      await instances.replace(INSTANCE)
+      const again = { ...INSTANCE, version: '1.2.4', seenAt: after(5), failing: [] }
+      await instances.replace(again)
+      const other = { ...INSTANCE, id: 'two', startedAt: after(1) }
+      await instances.replace(other)
+      assert.deepEqual(await instances.list(), [other, again])
+      await instances.removeUnseenSince(after(1))
+      assert.deepEqual(await instances.list(), [again])
+    })
+
+    test('events are counted by type and time, and repeats count each', async (t) => {
+      const { events, statistics } = await (await database.create(t)).open()
+      const failed = {
+        type: 'login.failed',
+        reason: 'wrong-password',
+        identityId: undefined,
+        details: { method: 'password' },
+        caller: undefined,
+      } as const
+      const removed = {
+        type: 'mfa.removed',
+        identityId: 'i' as IdentityId,
+        caller: undefined,
+      } as const
+      for (const [id, at] of [
+        ['a', NOON],
+        ['b', after(9)],
+        ['too late', after(10)],
+      ] as const) {
+        await events.insert({ ...removed, id: id as never, at })
+      }
+      const { type } = removed
+      for (const id of ['c', 'd', 'e']) {
+        const fold = { key: 'same' }
+        await events.insert({ ...failed, id: id as never, at: NOON, fold })
+      }
+      const counts = await statistics.countEvents([type, 'login.failed'], NOON, after(10))
+      assert.equal(counts.get('login.failed'), 3)
+      assert.equal(counts.get(type), 2)
+      assert.equal((await statistics.countEvents(['login.locked'], NOON, after(10))).size, 0)
+    })
+
+    test('live sessions are counted by what they have proven', async (t) => {
+      const { apiSessions, statistics } = await (await database.create(t)).open()
+      const live = { expiresAt: after(10) }
+      await apiSessions.insert(aSession({ ...live, id: sessionId('a'), amr: ['pwd'] }))
+      await apiSessions.insert(aLegacySession({ ...live, id: sessionId('b'), amr: ['pwd', 'otp'] }))
+      await apiSessions.insert(aSession({ ...live, id: sessionId('c'), amr: ['pwd'] }))
+      await apiSessions.insert(aSession({ id: sessionId('d'), expiresAt: NOON, amr: ['swk'] }))
+      assert.deepEqual(await statistics.countSessionsByProof(NOON), [
+        { amr: ['pwd'], sessions: 2 },
+        { amr: ['pwd', 'otp'], sessions: 1 },
+      ])
+    })
+
+    test('enrolled certificates are listed by their end, which follows a renewal', async (t) => {
+      const store = await (await database.create(t)).open()
+      const { statistics } = store
+      await store.authPolicies.insert(aPolicy())
+      const identity = anIdentity({ authPolicyId: aPolicy().id })
+      await store.identities.insert(identity)
+      await store.authenticators.insert(anAuthenticator({ identityId: identity.id }))
+      const { fingerprint, pem: certPem } = leaf
+      const certificate = aCertAuthenticator({ identityId: identity.id, certPem, fingerprint })
+      await store.authenticators.insert(certificate)
+      const from = (await statistics.listCertificateEnds(NOON_OF_OPENSSL, 10))[0]
+      assert.ok(from !== undefined)
+      assert.deepEqual(
+        { ...from, endsAt: 0 },
+        {
+          id: certificate.id,
+          identity: { id: identity.id, name: identity.name },
+          fingerprint,
+          isIssuedByNetwork: certificate.isIssuedByNetwork,
+          endsAt: 0,
+        },
+      )
+      assert.equal(await statistics.countCertificateEnds(NOON_OF_OPENSSL, from.endsAt), 0)
+      const renewal = { certPem: later.pem, fingerprint: later.fingerprint }
+      const { certificateRenewals } = store
+      await certificateRenewals.replacePending(certificate.id, fingerprint, renewal, NOON)
+      await certificateRenewals.takePending(certificate.id, later.fingerprint, NOON)
+      const [renewed] = await statistics.listCertificateEnds(NOON_OF_OPENSSL, 10)
+      assert.ok(renewed !== undefined && renewed.endsAt > from.endsAt)
+      assert.deepEqual(await statistics.listCertificateEnds(after(1e12), 10), [])
+    })
+
+    test('locked passwords are counted', async (t) => {
+      const store = await (await database.create(t)).open()
+      assert.equal(await store.statistics.countLocked(NOON), 0)
+      await store.authPolicies.insert(aPolicy())
+      for (const name of ['a', 'b']) {
+        const id = `identity-${name}` as IdentityId
+        await store.identities.insert(
+          anIdentity({ id, name, externalId: name, authPolicyId: aPolicy().id }),
+        )
+        await store.authenticators.insert(
+          anAuthenticator({ id: name as AuthenticatorId, identityId: id, username: name }),
+        )
+      }
+      const rule = {
+        maxAttempts: 1,
+        ceiling: 100,
+        lockUntil: () => after(60),
+        keepNetwork: days(1),
+        keepDevice: days(1),
+      }
+      const origin = { network: '192.0.2.0/24', device: undefined }
+      await store.passwordFailures.add('a' as AuthenticatorId, origin, rule, NOON)
+      assert.equal(await store.statistics.countLocked(NOON), 1)
+      assert.equal(await store.statistics.countLocked(after(60)), 0)
+    })
+  })
+}
