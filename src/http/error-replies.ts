@@ -28,14 +28,21 @@ export function failureAnswer(
     readonly requestId: string
     readonly brand: string
     readonly presentation: Presentation
+    /** The start page, for a user who came to an address that is not a page. */
+    readonly start?: string | undefined
   },
 ): Answer {
-  const { face, wantsHtml, requestId, brand, presentation } = shown
+  const { face, wantsHtml, requestId, brand, presentation, start } = shown
   const { status } = CATALOGUE[failure.code]
   const headers = failureHeaders(failure, brand)
   if (face.pages && wantsHtml) {
+<<<<<<< HEAD
     const html = errorPage(presentation, { ...shownFailure(presentation, failure), requestId })
     return page(status, html, {}, headers)
+=======
+    const text = errorText(presentation, failure.code)
+    return page(status, errorPage(presentation, { ...text, requestId, start }), {}, headers)
+>>>>>>> main
   }
   const body = face.json === 'oauth' ? oauthErrorBody(failure) : apiErrorBody(failure, requestId)
   return json(status, body, headers)

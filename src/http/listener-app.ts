@@ -22,6 +22,7 @@ import {
   createRouter,
   type RouteDependencies,
   refuseMethod,
+  START_PATH,
 } from './router.ts'
 
 /** RFC 6797 §6.1: one year. Subdomains are not included, because they may belong to others. */
@@ -67,7 +68,11 @@ export function createListenerApp(
     // Raised before the hooks run, so do their work here.
     frameworkErrors: (error, request, reply) => {
       addGeneralHeaders(request, reply)
+<<<<<<< HEAD
       answerError(error, request, reply, { brand, look, log, reshape })
+=======
+      answerError(error, request, reply, { brand, log, reshape, hasStart: hasStart() })
+>>>>>>> main
       finish(request, reply.statusCode, 0)
     },
   })
@@ -97,7 +102,11 @@ export function createListenerApp(
     finish(request, reply.statusCode, clock.uptime() - (recordOf(request).begunAt ?? 0))
   })
   app.setErrorHandler((error, request, reply) =>
+<<<<<<< HEAD
     answerError(error, request, reply, { brand, look, log, reshape }),
+=======
+    answerError(error, request, reply, { brand, log, reshape, hasStart: hasStart() }),
+>>>>>>> main
   )
 
   function addGeneralHeaders(request: FastifyRequest, reply: FastifyReply): void {
@@ -115,7 +124,12 @@ export function createListenerApp(
     log[isQuiet ? 'debug' : 'info'](requestLine(request, status, milliseconds), 'request')
   }
 
+<<<<<<< HEAD
   const router = createRouter(app, { ...use, look })
+=======
+  const router = createRouter(app, use)
+  const hasStart = () => router.table.some(({ url }) => url === START_PATH)
+>>>>>>> main
   addRoutes(router)
   router.close()
   return { app, routes: router.table }

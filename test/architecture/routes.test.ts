@@ -158,6 +158,7 @@ const OF_THE_CONSOLE: Addresses = {
 }
 
 const ELSEWHERE: Addresses = {
+  '/': 'GET public',
   '/docs': 'GET public',
   '/docs/': 'GET public',
   '/docs/:folder/:name': 'GET public',
