@@ -51,11 +51,8 @@ import { addRevoke } from './oidc/revoke.ts'
 import { addToken } from './oidc/token.ts'
 import { addUserinfo } from './oidc/userinfo.ts'
 import { openZitiLayer } from './openziti/openziti.ts'
-<<<<<<< HEAD
-import { addLogo } from './pages/logo.ts'
-=======
 import { addStart } from './own-site/start.ts'
->>>>>>> main
+import { addLogo } from './pages/logo.ts'
 import type { Router } from './router.ts'
 
 /** What the use cases that handlers call need. */

@@ -36,13 +36,8 @@ export function failureAnswer(
   const { status } = CATALOGUE[failure.code]
   const headers = failureHeaders(failure, brand)
   if (face.pages && wantsHtml) {
-<<<<<<< HEAD
-    const html = errorPage(presentation, { ...shownFailure(presentation, failure), requestId })
-    return page(status, html, {}, headers)
-=======
-    const text = errorText(presentation, failure.code)
+    const text = shownFailure(presentation, failure)
     return page(status, errorPage(presentation, { ...text, requestId, start }), {}, headers)
->>>>>>> main
   }
   const body = face.json === 'oauth' ? oauthErrorBody(failure) : apiErrorBody(failure, requestId)
   return json(status, body, headers)

@@ -68,11 +68,7 @@ export function createListenerApp(
     // Raised before the hooks run, so do their work here.
     frameworkErrors: (error, request, reply) => {
       addGeneralHeaders(request, reply)
-<<<<<<< HEAD
-      answerError(error, request, reply, { brand, look, log, reshape })
-=======
-      answerError(error, request, reply, { brand, log, reshape, hasStart: hasStart() })
->>>>>>> main
+      answerError(error, request, reply, { brand, look, log, reshape, hasStart: hasStart() })
       finish(request, reply.statusCode, 0)
     },
   })
@@ -102,11 +98,7 @@ export function createListenerApp(
     finish(request, reply.statusCode, clock.uptime() - (recordOf(request).begunAt ?? 0))
   })
   app.setErrorHandler((error, request, reply) =>
-<<<<<<< HEAD
-    answerError(error, request, reply, { brand, look, log, reshape }),
-=======
-    answerError(error, request, reply, { brand, log, reshape, hasStart: hasStart() }),
->>>>>>> main
+    answerError(error, request, reply, { brand, look, log, reshape, hasStart: hasStart() }),
   )
 
   function addGeneralHeaders(request: FastifyRequest, reply: FastifyReply): void {
@@ -124,12 +116,8 @@ export function createListenerApp(
     log[isQuiet ? 'debug' : 'info'](requestLine(request, status, milliseconds), 'request')
   }
 
-<<<<<<< HEAD
   const router = createRouter(app, { ...use, look })
-=======
-  const router = createRouter(app, use)
   const hasStart = () => router.table.some(({ url }) => url === START_PATH)
->>>>>>> main
   addRoutes(router)
   router.close()
   return { app, routes: router.table }

@@ -8,7 +8,16 @@ import type { TextKey } from '../texts/en.ts'
 import { type Language, partsOf, type Texts, textsIn, type ValuesOf } from '../texts/languages.ts'
 import { type HtmlValue, html, type SafeHtml } from './html.ts'
 import { type Branding, PLAIN_BRANDING } from './look/branding.ts'
-import type { SigningIn } from './signing-in.ts'
+
+export interface SigningIn {
+  readonly to:
+    | { readonly kind: 'account' | 'console' }
+    /** An application on the user's own device, which any program there could be. */
+    | { readonly kind: 'device' }
+    | { readonly kind: 'site'; readonly host: string }
+  /** The name of the identity, once its first factor is proven. */
+  readonly as?: { readonly name: string; readonly authRequestId: string }
+}
 
 export interface Presentation extends Texts {
   /** Like `say`, for values that are markup. Everything else in it is escaped. */

@@ -3,16 +3,6 @@ import { html, type SafeHtml } from './html.ts'
 import { loginAddress } from './login-address.ts'
 import type { Presentation } from './presentation.ts'
 
-export interface SigningIn {
-  readonly to:
-    | { readonly kind: 'account' | 'console' }
-    /** An application on the user's own device, which any program there could be. */
-    | { readonly kind: 'device' }
-    | { readonly kind: 'site'; readonly host: string }
-  /** The name of the identity, once its first factor is proven. */
-  readonly as?: { readonly name: string; readonly authRequestId: string }
-}
-
 export function signingInLine({ say, fill, signingIn }: Presentation): SafeHtml | undefined {
   if (signingIn === undefined) return undefined
   const { to, as } = signingIn

@@ -6,8 +6,7 @@ import type { ClientAsk } from '../../../domain/login/request/auth-request.ts'
 import { PROVIDER_PREFIX } from '../../../protocol/oidc.ts'
 import { ACCOUNT_PATH } from '../../../web/account/layout.ts'
 import { CONSOLE_PATH } from '../../../web/console/navigation.ts'
-import type { Presentation } from '../../../web/login/presentation.ts'
-import type { SigningIn } from '../../../web/login/signing-in.ts'
+import type { Presentation, SigningIn } from '../../../web/login/presentation.ts'
 import type { Call } from '../../call.ts'
 
 /** Where our own sites are, which are clients too (D-161). */
