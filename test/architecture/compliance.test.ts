@@ -85,7 +85,8 @@ function isMade(title: string, text: string): boolean {
 }
 
 test('a title that a template makes is found, and no other', () => {
-  const text = "['R018: prompt=none', 'login_required'] test(`${title} is refused with ${error}`)"
+  const [title, error] = ['$' + '{title}', '$' + '{error}']
+  const text = `['R018: prompt=none', 'login_required'] test(\`${title} is refused with ${error}\`)`
   assert.equal(isMade('R018: prompt=none is refused with login_required', text), true)
   assert.equal(isMade('R018: prompt=none is refused with invalid_scope', text), false)
 })
