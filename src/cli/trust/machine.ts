@@ -4,6 +4,8 @@ import { access, constants, readdir } from 'node:fs/promises'
 import { homedir, platform } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { childEnvironment } from '../../config/environment.ts'
+import type { Io } from '../terminal/io.ts'
 
 export interface Machine {
   readonly platform: NodeJS.Platform
@@ -19,7 +21,8 @@ export interface Machine {
   run(command: readonly string[]): Promise<{ readonly ok: boolean; readonly output: string }>
 }
 
-export function thisMachine(path: string | undefined): Machine {
+export function thisMachine(variables: Io['variables']): Machine {
+  const { PATH: path = '', HOME: userHome = homedir() } = variables
   const canUse = (file: string, mode: number) =>
     access(file, mode).then(
       () => true,
@@ -27,20 +30,23 @@ export function thisMachine(path: string | undefined): Machine {
     )
   return {
     platform: platform(),
-    userHome: homedir(),
+    userHome,
     isRoot: process.getuid?.() === 0,
     exists: (file) => canUse(file, constants.F_OK),
     list: (folder) => readdir(folder).catch(() => []),
     async has(program) {
       const names = platform() === 'win32' ? [`${program}.exe`] : [program]
-      const files = (path ?? '')
+      const files = path
         .split(delimiter)
         .flatMap((folder) => names.map((name) => join(folder, name)))
       for (const file of files) if (await canUse(file, constants.X_OK)) return true
       return false
     },
     async run([program = '', ...args]) {
-      const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+      const child = spawn(program, args, {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: childEnvironment({ PATH: path }),
+      })
       const ended = new Promise<boolean>((resolve) => {
         child.once('error', () => resolve(false))
         child.once('close', (code) => resolve(code === 0))

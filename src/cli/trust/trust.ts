@@ -33,7 +33,7 @@ interface Step {
 export async function trust(
   values: TrustValues,
   io: Io,
-  machine: Machine = thisMachine(io.variables['PATH']),
+  machine: Machine = thisMachine(io.variables),
 ): Promise<ExitCode> {
   const action = values.remove === true ? 'remove' : 'add'
   const pem = await readCa(values, io)
