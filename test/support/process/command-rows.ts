@@ -89,6 +89,16 @@ export const ROWS: Readonly<Record<string, Row>> = {
     done: ['cli-completion', 'bash completes commands, options, files and contexts'],
     mistaken: ['cli-completion', 'completion for an unknown shell is exit code 64'],
   },
+  'completion names': {
+    done: [
+      'cli-entities',
+      'D-354: names come from the server, and nothing at all if it cannot be asked',
+    ],
+    mistaken: [
+      'cli-entities',
+      'D-354: names come from the server, and nothing at all if it cannot be asked',
+    ],
+  },
 
   'list identities': { done: MADE, mistaken: FILTER },
   'list authenticators': { done: NOBODY, mistaken: FILTER },
@@ -200,6 +210,10 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'keys rotate': {
     done: ['keys-rotate', 'a rotated key is published by a running service before it signs'],
     mistaken: ['keys-rotate', 'where nothing is installed, keys rotate says so and makes nothing'],
+  },
+  trust: {
+    done: ['trust', 'adds the CA of a home to a browser'],
+    mistaken: ['trust', 'names a CA that cannot be read, and a home without one'],
   },
   'secret rotate': {
     done: [
