@@ -8,6 +8,7 @@ import { addExplain } from './events/explain.ts'
 import { addLiveChanges } from './events/live-changes.ts'
 import { addIdentityScreens } from './identities/identities.ts'
 import { addIdentityScreen } from './identities/identity.ts'
+import { addInvite } from './identities/invite.ts'
 import { addOperationsScreens } from './operations/operations.ts'
 import { addOverviewScreen } from './overview/overview.ts'
 import type { ConsolePorts } from './ports.ts'
@@ -15,6 +16,7 @@ import { addCaScreens } from './rules/cas.ts'
 import { addPolicyScreens } from './rules/policies.ts'
 import { addSignerScreens } from './rules/signers.ts'
 import { addSearch } from './search.ts'
+import { addSessionScreen } from './sessions/session.ts'
 import { addSessionScreens } from './sessions/sessions.ts'
 
 export function addConsole(router: Router, ports: ConsolePorts, listener: ListenerParts): void {
@@ -25,7 +27,9 @@ export function addConsole(router: Router, ports: ConsolePorts, listener: Listen
   addSearch(routes, ports)
   addIdentityScreens(routes, ports)
   addIdentityScreen(routes, ports)
+  addInvite(routes, ports)
   addSessionScreens(routes, ports)
+  addSessionScreen(routes, ports)
   addExplain(routes, ports)
   addAudit(routes, ports)
   addPolicyScreens(routes, ports)

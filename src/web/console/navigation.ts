@@ -6,6 +6,7 @@ export const CONSOLE_SIGN_OUT_PATH = `${CONSOLE_PATH}/sign-out`
 export const CONSOLE_CONFIRM_PATH = `${CONSOLE_PATH}/confirm`
 export const SEARCH_PATH = `${CONSOLE_PATH}/search`
 export const IDENTITIES_PATH = `${CONSOLE_PATH}/identities`
+export const INVITE_SCREEN_PATH = `${CONSOLE_PATH}/invite`
 export const SESSIONS_PATH = `${CONSOLE_PATH}/sessions`
 export const EXPLAIN_PATH = `${CONSOLE_PATH}/explain`
 export const AUDIT_PATH = `${CONSOLE_PATH}/audit`
@@ -27,6 +28,7 @@ export interface MenuEntry {
 export const MENU: readonly MenuEntry[] = [
   { path: CONSOLE_PATH, title: 'Overview' },
   { path: IDENTITIES_PATH, title: 'Identities' },
+  { path: INVITE_SCREEN_PATH, title: 'Invite' },
   { path: SESSIONS_PATH, title: 'Live sessions' },
   { path: EXPLAIN_PATH, title: 'Why was it refused?' },
   { path: AUDIT_PATH, title: 'Audit' },
@@ -34,6 +36,7 @@ export const MENU: readonly MenuEntry[] = [
   { path: SIGNERS_PATH, title: 'Signers' },
   { path: CAS_PATH, title: 'CAs' },
   { path: EXPIRY_PATH, title: 'Expiry' },
+  { path: ROUTERS_PATH, title: 'Routers' },
   { path: CONFIGURATION_PATH, title: 'Configuration' },
 ]
 

@@ -28,6 +28,7 @@ test('screens of the installation as a whole', async (t) => {
   })
   const leaf = await openssl.makeLeaf(await openssl.makeCa())
   await admin.createIdentity({ name: `Laptop ${EVIL}`, certPem: leaf.pem })
+  await admin.createIdentity({ name: `Router ${EVIL}`, type: 'Router' })
   const factory = await openssl.makeCa()
   const ca = await admin.createCa({ name: `Factory ${EVIL}`, certPem: factory.pem })
   const { browser } = await openConsole(service, undefined, '/console')
@@ -60,6 +61,7 @@ test('screens of the installation as a whole', async (t) => {
       '/expiry',
       '/expiry?kind=enrolled-certificate',
       `/expiry?kind=${encodeURIComponent(EVIL)}`,
+      '/routers',
       '/configuration',
     ]) {
       const { status, text } = await browser.get(`/console${path}`)

@@ -47,7 +47,7 @@ export function expiryPage(frame: ConsoleFrame, { now, kind, rows }: ExpiryPage)
     title: 'Expiry calendar',
     lead: html`<p class="lead">${plural(rows.length, 'entry', 'entries')}</p>`,
     content: html`<form class="filters" method="get" action="${EXPIRY_PATH}" aria-label="Filter by kind">
-<div class="grow"><label for="kind">Kind</label><select id="kind" name="kind"><option value="">Everything</option>${options}</select></div>
+<div><label for="kind">Kind</label><select id="kind" name="kind"><option value="">Everything</option>${options}</select></div>
 <button class="quiet" type="submit">Filter</button>
 </form>
 ${

@@ -113,7 +113,7 @@ ${check('isAutoEnabled', 'Enroll without a token, which creates identities', ca.
 <div class="buttons"><button type="submit">Save</button></div></div>`,
   ),
 )}
-${section('Delete it', dangerous(frame, { path: `${path}/delete`, label: 'Delete CA', consequence: 'Certificates of this CA can no longer sign in, and sessions that began with one are refused at the next call. This cannot be undone.' }))}`,
+${section('Delete it', html`<div class="actions">${dangerous(frame, { path: `${path}/delete`, label: 'Delete CA', consequence: 'Certificates of this CA can no longer sign in, and sessions that began with one are refused at the next call. This cannot be undone.' })}</div>`)}`,
   })
 }
 
