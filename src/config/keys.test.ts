@@ -79,6 +79,8 @@ test('the keys are those of D-46 whose features exist', () => {
       'edge.audit.output',
       'log.level',
       'log.format',
+      'notifications.webhook.url',
+      'notifications.webhook.secret',
       'telemetry.traces.endpoint',
       'telemetry.traces.headers',
       'telemetry.traces.sampleRatio',

@@ -84,6 +84,7 @@ test('a file with only what is required gets every default', async (t) => {
     },
     audit: { retention: days(90), output: { kind: 'none' } },
     log: { level: 'info', format: 'auto' },
+    notifications: { webhook: undefined },
     telemetry: { traces: undefined },
   })
 })

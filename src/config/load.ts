@@ -105,6 +105,7 @@ function secretVariablesOf({ secret, db }: Config, tree: unknown): readonly stri
     ...(secret.kind === 'environment' ? [secret.variable] : []),
     ...(db.kind === 'sqlite' ? [] : variablesIn(get(tree, 'db'))),
     ...variablesIn(inTraces),
+    ...variablesIn(get(get(get(tree, 'notifications'), 'webhook'), 'secret')),
   ]
 }
 
@@ -161,6 +162,7 @@ function build(
     externalJwtSigners: edge.externalJwtSigners,
     audit: { ...edge.audit, output: outputIn(home, edge.audit.output) },
     log: file.log,
+    notifications: { webhook: file.notifications.webhook },
     telemetry: { traces: traceExport(file.telemetry.traces) },
   }
   return { config, adjustments }

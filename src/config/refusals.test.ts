@@ -54,7 +54,7 @@ testRefusals([
     ['web', 'is missing'],
     [
       '__proto__',
-      'is not a known key; known here: v, db, workers, trustDomain, secret, identity, web, edge, log, telemetry',
+      'is not a known key; known here: v, db, workers, trustDomain, secret, identity, web, edge, log, notifications, telemetry',
     ],
   ],
   ['a section that is a text', { ...FILE, log: 'debug' }, ['log', 'must be a map of keys']],

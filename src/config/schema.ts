@@ -12,7 +12,6 @@ import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
 import { BINDINGS, COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS, STRICT_TRANSPORT } from './config.ts'
 import {
   auditOutput,
-  collectorUrl,
   count,
   database,
   duration,
@@ -22,6 +21,7 @@ import {
   hostName,
   hostOrNetwork,
   hostPort,
+  httpUrl,
   keyFacts,
   list,
   network,
@@ -33,6 +33,7 @@ import {
   token,
   trustDomain,
   variableName,
+  webhookSecret,
 } from './values.ts'
 
 const identity = (rule: string, folder: string) =>
@@ -379,9 +380,23 @@ export const ControllerFile = section('', {
       '`json` for machines, `text` for people. `auto`: text if standard error is a terminal, JSON elsewhere.',
     ).prefault('auto'),
   }).prefault({}),
+  notifications: section('Messages to a program of yours.', {
+    webhook: section(
+      'A receiver that hands over the links of invitations and resets, by mail for example. Default: none.',
+      {
+        url: httpUrl(
+          'The whole URL. It must be https, or on this machine.',
+          'https://hooks.example.com/latchkey',
+        ),
+        secret: webhookSecret(
+          'The key that signs each call: `whsec_` and at least 24 bytes in base64, such as the output of `echo whsec_$(openssl rand -base64 32)`.',
+        ),
+      },
+    ).optional(),
+  }).prefault({}),
   telemetry: section('Data for other programs.', {
     traces: section('Spans for a collector that takes OTLP over HTTP, as JSON. Default: none.', {
-      endpoint: collectorUrl(
+      endpoint: httpUrl(
         'The whole URL. With `headers` it must be https, or on this machine.',
         'https://collector.example.com:4318/v1/traces',
       ),
