@@ -1,14 +1,17 @@
 // Builds dist/, which the published package runs: the same code without its types, build-info.json, which says what it
-// was built from, and sbom.json, which lists its dependencies (CycloneDX, R117). A checkout needs none of it.
+// was built from, sbom.json, which lists its dependencies (CycloneDX, R117), and site/, the documentation. A checkout needs none of it.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { buildSite } from './site/build.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = new URL('../dist/', import.meta.url)
 
-// Files that were removed from src must not stay in the package.
-rmSync(dist, { recursive: true, force: true })
+// Files that were removed from src must not stay in the package. The site is replaced as a whole, below.
+for (const name of existsSync(dist) ? readdirSync(dist) : []) {
+  if (name !== 'site') rmSync(new URL(name, dist), { recursive: true, force: true })
+}
 // The compiler in Go. `typescript` is its predecessor in JavaScript, which only dependency-cruiser still needs (D-277).
 const tsc = fileURLToPath(new URL('../node_modules/typescript-7/bin/tsc', import.meta.url))
 const { status } = spawnSync(process.execPath, [tsc, '--project', 'tsconfig.build.json'], {
@@ -22,6 +25,7 @@ cpSync(new URL(`../src/${assets}`, import.meta.url), new URL(assets, dist), { re
 
 const info = { revision: revision(), buildDate: buildDate() }
 writeFileSync(new URL('build-info.json', dist), `${JSON.stringify(info)}\n`)
+await buildSite(fileURLToPath(new URL('site', dist)))
 writeFileSync(new URL('sbom.json', dist), `${JSON.stringify(billOfMaterials(info))}\n`)
 console.log(`dist/ is built from ${info.revision}`)
 

@@ -188,11 +188,11 @@ const ALL_CONNECTIONS = 10
 /** Two for the work of callers, and two that are kept aside. */
 const LEAST_CONNECTIONS = 4
 
-/** Creates the first key, or the next one when it is due. */
+/** Creates the first keys, or the next ones when they are due. */
 export async function rotateIfDue(ports: TokenPorts, log: Log): Promise<void> {
-  const key = await rotateKeysIfDue(ports)
-  if (key === undefined) return
-  log.info({ kid: key.kid, algorithm: key.algorithm }, 'a signing key was created')
+  for (const { kid, purpose, algorithm } of await rotateKeysIfDue(ports)) {
+    log.info({ kid, purpose, algorithm }, 'a signing key was created')
+  }
 }
 
 export const DRAIN: Duration = seconds(10)

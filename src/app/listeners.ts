@@ -163,7 +163,7 @@ async function openListener(
         addresses: () => addresses,
         compatibility: config.compatibility,
         serverCasPem: () => [...new Set(all().flatMap(({ caPem }) => caPem() ?? []))],
-        version: () => describeVersion(deps.build, all(), config.compatibility),
+        version: () => describeVersion(deps.build, all(), config),
         metrics: deps.metrics,
         counters: deps.metrics,
         stopping: deps.stopping,

@@ -1,5 +1,5 @@
 /** What `GET /version` says: the build, and which APIs are at which addresses. API 3.1. */
-import type { Compatibility, Listener } from '../config/config.ts'
+import type { Config, Listener } from '../config/config.ts'
 import { APIS } from '../http/edge-api/api.ts'
 import { PROVIDER_PREFIX } from '../protocol/oidc.ts'
 import type { BuildInfo } from './build-info.ts'
@@ -13,7 +13,7 @@ interface Opened {
 export function describeVersion(
   build: BuildInfo,
   opened: readonly Opened[],
-  compatibility: Compatibility,
+  { brand, compatibility }: Pick<Config, 'brand' | 'compatibility'>,
 ) {
   const paths = {
     'edge-client': APIS['edge-client'].prefix,
@@ -29,13 +29,14 @@ export function describeVersion(
   const isForOpenZiti = compatibility === 'openziti'
   const client = apiVersions.find(([binding]) => binding === 'edge-client')
   const hasOidc = apiVersions.some(([binding]) => binding === 'edge-oidc')
+  // D-319: clients of OpenZiti controllers log in over the addresses of the compatibility layer alone.
+  const canLogIn = isForOpenZiti || brand !== 'openziti'
   // The older name of the client API, by which existing clients find it.
   const older = isForOpenZiti && client !== undefined ? [['edge', client[1]] as const] : []
   return {
     ...build,
     runtimeVersion: `node ${process.version}`,
     apiVersions: Object.fromEntries([...apiVersions, ...older]),
-    // D-319: the clients that read it log in over the addresses of the compatibility layer.
-    capabilities: isForOpenZiti && hasOidc ? (['OIDC_AUTH'] as const).slice() : [],
+    capabilities: hasOidc && canLogIn ? (['OIDC_AUTH'] as const).slice() : [],
   }
 }

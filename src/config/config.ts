@@ -41,7 +41,10 @@ export interface Config {
     /** D-27, D-36: the absolute end of a session of either kind. Never shorter than an access token. */
     readonly maxSessionDuration: Duration
   }
-  readonly keys: { readonly algorithm: SigningAlgorithm; readonly rotation: Duration }
+  readonly keys: {
+    readonly algorithms: { readonly access: SigningAlgorithm; readonly id: SigningAlgorithm }
+    readonly rotation: Duration
+  }
   /** API 3.2: how long an enrollment token is valid, and how long the certificate lasts that it is exchanged for. */
   readonly enrollment: { readonly duration: Duration; readonly certificateDuration: Duration }
   readonly passwords: {

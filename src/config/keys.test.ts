@@ -62,6 +62,7 @@ test('the keys are those of D-46 whose features exist', () => {
       'edge.oidc.refreshRetryWindow',
       'edge.oidc.maxSessionDuration',
       'edge.oidc.signingAlgorithm',
+      'edge.oidc.idTokenAlgorithm',
       'edge.oidc.keyRotation',
       'edge.totp.hostname',
       'edge.enrollment.duration',

@@ -74,7 +74,7 @@ test('a file with only what is required gets every default', async (t) => {
       refreshRetryWindow: seconds(0),
       maxSessionDuration: days(30),
     },
-    keys: { algorithm: 'ES256', rotation: days(90) },
+    keys: { algorithms: { access: 'ES256', id: 'RS256' }, rotation: days(90) },
     enrollment: { duration: hours(24), certificateDuration: days(365) },
     passwords: { hashing: 'auto', queue: 64, rejectCommon: true },
     totp: { hostname: undefined },
@@ -176,6 +176,7 @@ test('every key that is given is used', async (t) => {
           refreshRetryWindow: '20s',
           maxSessionDuration: '1d',
           signingAlgorithm: 'EdDSA',
+          idTokenAlgorithm: 'ES256',
           keyRotation: '7d',
         },
         totp: { hostname: 'ID.example.com' },
@@ -266,7 +267,10 @@ test('every key that is given is used', async (t) => {
     ],
     denied: [{ kind: 'network', network: { address: [0, 0, 0, 0], prefix: 0 } }],
   })
-  assert.deepEqual(config.keys, { algorithm: 'EdDSA', rotation: days(7) })
+  assert.deepEqual(config.keys, {
+    algorithms: { access: 'EdDSA', id: 'ES256' },
+    rotation: days(7),
+  })
   assert.deepEqual(config.passwords, { hashing: 2, queue: 0, rejectCommon: true })
   assert.deepEqual(config.log, { level: 'debug', format: 'text' })
 })

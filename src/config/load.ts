@@ -142,7 +142,7 @@ function build(
     }
   })
   const { disableOidcAutoBinding: _, ...api } = edge.api
-  const { signingAlgorithm, keyRotation, ...tokens } = edge.oidc
+  const { signingAlgorithm, idTokenAlgorithm, keyRotation, ...tokens } = edge.oidc
   const config: Config = {
     home,
     db: databaseIn(home, file.db),
@@ -154,7 +154,10 @@ function build(
     trustDomain: file.trustDomain,
     api: { ...api, address: api.address },
     tokens,
-    keys: { algorithm: signingAlgorithm, rotation: keyRotation },
+    keys: {
+      algorithms: { access: signingAlgorithm, id: idTokenAlgorithm },
+      rotation: keyRotation,
+    },
     enrollment: edge.enrollment,
     passwords: edge.passwords,
     totp: { hostname: edge.totp.hostname },

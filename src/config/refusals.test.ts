@@ -229,6 +229,11 @@ testRefusals([
     ['edge.oidc.signingAlgorithm', 'must be `ES256`, `RS256` or `EdDSA`'],
   ],
   [
+    'an ID token with a shared secret',
+    edge({ oidc: { idTokenAlgorithm: 'HS256' } }),
+    ['edge.oidc.idTokenAlgorithm', 'must be `ES256`, `RS256` or `EdDSA`'],
+  ],
+  [
     'no workers',
     { ...FILE, workers: 0 },
     ['workers', 'must be `auto` or a whole number from 1 to 64'],

@@ -36,6 +36,9 @@ import {
   webhookSecret,
 } from './values.ts'
 
+const signedWith = (tokens: string) =>
+  oneOf(SIGNING_ALGORITHMS, `How ${tokens} are signed. A change takes effect with a new key.`)
+
 const identity = (rule: string, folder: string) =>
   section(rule, {
     cert: filePath('PEM file: the certificate, then its intermediates.', `${folder}/server.pem`),
@@ -238,13 +241,11 @@ const edge = section('The service itself.', {
         minimum: minutes(1),
         longerThan: { key: 'accessTokenDuration', by: seconds(0) },
       },
-      'When a session ends at the latest, counted from its login. At least as ' +
-        'long as `accessTokenDuration`.',
+      'When a session ends at the latest, counted from its login. At least as long as `accessTokenDuration`.',
     ),
-    signingAlgorithm: oneOf(
-      SIGNING_ALGORITHMS,
-      'How tokens are signed. A change takes effect with a new key.',
-    ).prefault('ES256'),
+    signingAlgorithm: signedWith('access tokens').prefault('ES256'),
+    // D-320: the algorithm that OpenID Connect requires of every provider.
+    idTokenAlgorithm: signedWith('ID tokens').prefault('RS256'),
     // D-23: 90 days. If keys rotated faster than hourly, verifiers that cache the key set would not keep up.
     keyRotation: duration(
       { usual: '90d', minimum: hours(1) },

@@ -14,7 +14,9 @@ export const Version = z.object({
   ),
   capabilities: z
     .array(z.enum(['OIDC_AUTH']))
-    .describe('`OIDC_AUTH` where the clients that read it can log in that way.'),
+    .describe(
+      '`OIDC_AUTH` where OIDC is bound, and the clients of this brand can log in that way.',
+    ),
 })
 export type Version = z.infer<typeof Version>
 

@@ -9,7 +9,10 @@ import type { LedgerPorts } from '../domain/sessions/confirming/session-ledger.t
 import type { Stores } from '../domain/stores.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import { addAccount } from './account/account.ts'
+import { ACCOUNT_SITE } from './account/account-route.ts'
 import { addConsole } from './console/console.ts'
+import { CONSOLE_SITE } from './console/console-route.ts'
+import { addDocumentation } from './documentation/documentation.ts'
 import { APIS, apiAt } from './edge-api/api.ts'
 import { addAuthenticate } from './edge-api/authenticate.ts'
 import { addCurrentApiSession } from './edge-api/current/current-api-session.ts'
@@ -46,6 +49,7 @@ import { addRevoke } from './oidc/revoke.ts'
 import { addToken } from './oidc/token.ts'
 import { addUserinfo } from './oidc/userinfo.ts'
 import { openZitiLayer } from './openziti/openziti.ts'
+import { addStart } from './own-site/start.ts'
 import type { Router } from './router.ts'
 
 /** What the use cases that handlers call need. */
@@ -78,6 +82,12 @@ export function addBoundApis(
     const root = apiAt(router, '')
     addVersion(root, ports, listener)
     addEstCaCerts(root, ports, listener)
+    const isBound = (binding: BoundApi['binding']) => apis.some((api) => api.binding === binding)
+    addStart(plain, ports, listener, {
+      account: isBound('edge-oidc') ? ACCOUNT_SITE : undefined,
+      console: isBound('console') ? CONSOLE_SITE : undefined,
+    })
+    addDocumentation(router)
   }
   for (const api of apis) {
     if (api.binding === 'health-checks') addHealthChecks(router, listener)

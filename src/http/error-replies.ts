@@ -26,14 +26,16 @@ export function failureAnswer(
     readonly requestId: string
     readonly brand: string
     readonly presentation: Presentation
+    /** The start page, for a user who came to an address that is not a page. */
+    readonly start?: string | undefined
   },
 ): Answer {
-  const { face, wantsHtml, requestId, brand, presentation } = shown
+  const { face, wantsHtml, requestId, brand, presentation, start } = shown
   const { status } = CATALOGUE[failure.code]
   const headers = failureHeaders(failure, brand)
   if (face.pages && wantsHtml) {
     const text = errorText(presentation, failure.code)
-    return page(status, errorPage(presentation, { ...text, requestId }), {}, headers)
+    return page(status, errorPage(presentation, { ...text, requestId, start }), {}, headers)
   }
   const body = face.json === 'oauth' ? oauthErrorBody(failure) : apiErrorBody(failure, requestId)
   return json(status, body, headers)

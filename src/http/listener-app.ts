@@ -21,6 +21,7 @@ import {
   createRouter,
   type RouteDependencies,
   refuseMethod,
+  START_PATH,
 } from './router.ts'
 
 /** RFC 6797 §6.1: one year. Subdomains are not included, because they may belong to others. */
@@ -65,7 +66,7 @@ export function createListenerApp(
     // Raised before the hooks run, so do their work here.
     frameworkErrors: (error, request, reply) => {
       addGeneralHeaders(request, reply)
-      answerError(error, request, reply, { brand, log, reshape })
+      answerError(error, request, reply, { brand, log, reshape, hasStart: hasStart() })
       finish(request, reply.statusCode, 0)
     },
   })
@@ -95,7 +96,7 @@ export function createListenerApp(
     finish(request, reply.statusCode, clock.uptime() - (recordOf(request).begunAt ?? 0))
   })
   app.setErrorHandler((error, request, reply) =>
-    answerError(error, request, reply, { brand, log, reshape }),
+    answerError(error, request, reply, { brand, log, reshape, hasStart: hasStart() }),
   )
 
   function addGeneralHeaders(request: FastifyRequest, reply: FastifyReply): void {
@@ -114,6 +115,7 @@ export function createListenerApp(
   }
 
   const router = createRouter(app, use)
+  const hasStart = () => router.table.some(({ url }) => url === START_PATH)
   addRoutes(router)
   router.close()
   return { app, routes: router.table }

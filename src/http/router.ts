@@ -245,6 +245,9 @@ function callerOf(request: FastifyRequest): Caller {
   }
 }
 
+/** Where `start.ts` leads on from, on listeners that have it. */
+export const START_PATH = '/'
+
 /** Turns any thrown error into a response in the route's format, and logs the internal details. */
 export function answerError(
   error: unknown,
@@ -254,6 +257,8 @@ export function answerError(
     readonly brand: string
     readonly log: Log
     readonly reshape?: ((answer: Answer) => Answer) | undefined
+    /** Whether the listener has a start page. */
+    readonly hasStart?: boolean
   },
 ): FastifyReply {
   const failure = asFailure(error, request.raw)
@@ -264,10 +269,13 @@ export function answerError(
   }
   // Close the connection: the unread bytes of a rejected body would be parsed as the next request.
   if (CATALOGUE[failure.code].status === 413) reply.header('connection', 'close')
-  const face = record.address?.face ??
-    request.routeOptions.config.face ?? { json: 'api', pages: false }
+  const declared = record.address?.face ?? request.routeOptions.config.face
+  // D-340: no route was reached, so a browser that asks for a page gets one, whatever the routes there answer.
+  const isLost = declared === undefined || failure.code === 'METHOD_NOT_ALLOWED'
+  const { json, pages } = declared ?? { json: 'api', pages: false }
   const answer = failureAnswer(failure, {
-    face,
+    face: { json, pages: pages || isLost },
+    start: isLost && use.hasStart === true ? START_PATH : undefined,
     wantsHtml: wantedContent(request.raw) === 'html',
     requestId: request.id,
     brand: use.brand,

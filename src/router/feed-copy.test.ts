@@ -251,3 +251,46 @@ describe('a feed is refused', () => {
     assert.equal(feed(hello(), { type: 'other' }, keys, cas, ready()).isReady(), true)
   })
 })
+
+test('D-385: a feed whose heartbeats arrive later and later is refused; clocks that differ are not', () => {
+  // Attack: a heartbeat every three seconds is never silence, and one sent each second would leave this router behind.
+  const { clock, copy, feed } = startCopy()
+  const beat = (sentAt: number): FeedLine => ({
+    type: 'heartbeat',
+    cursor: 'c1',
+    at: plus(NOON, seconds(sentAt - 3_600)),
+  })
+  const reception = feed(hello(), keys, cas, ready(), beat(0))
+  for (let sent = 1; sent <= 5; sent++) {
+    clock.pass(seconds(3))
+    reception.take(beat(sent))
+  }
+  clock.pass(seconds(3))
+  assert.throws(() => reception.take(beat(6)), /delayed/)
+  assert.ok(!copy.isCutOff())
+  clock.pass(seconds(30))
+  assert.ok(copy.isCutOff())
+  feed(hello(), keys, cas, ready(), beat(50))
+  assert.ok(!copy.isCutOff())
+})
+
+test('D-381: a mark counts when everything before it was applied, and not before the feed is ready', () => {
+  const marks: string[] = []
+  const order: string[] = []
+  const copy = createFeedCopy({
+    clock: new ManualClock(),
+    onEnded: (subject) => order.push(subject),
+    onMark: (mark) => {
+      marks.push(mark)
+      order.push(mark)
+    },
+  })
+  const reception = copy.receive()
+  for (const line of [hello(), keys, cas, { type: 'mark', mark: 'early' } as const, ready()]) {
+    reception.take(line)
+  }
+  assert.deepEqual(marks, [])
+  reception.take(ended('s1'))
+  reception.take({ type: 'mark', mark: 'm1' })
+  assert.deepEqual(order, ['s1', 'm1'])
+})

@@ -54,6 +54,9 @@ export interface Reception {
 /** D-42: a router without a heartbeat for this long refuses every request. */
 export const CUT_OFF_AFTER: Duration = seconds(ROUTER_CUT_OFF_SECONDS)
 
+/** How much later than the first one a heartbeat may arrive: D-385. */
+const LONGEST_DELAY: Duration = seconds(10)
+
 /** For endings of a controller that does not say how long to keep them: longer than tokens usually live. */
 const UNTOLD_KEEP: Duration = hours(1)
 
@@ -95,7 +98,15 @@ export function createFeedCopy(deps: {
 
   return {
     receive: () =>
-      createReception({ known: () => known, learn, beat, end, cursor: () => cursor, mark }),
+      createReception({
+        known: () => known,
+        learn,
+        beat,
+        end,
+        cursor: () => cursor,
+        mark,
+        uptime: () => clock.uptime(),
+      }),
     cursor: () => cursor,
     forgetCursor() {
       cursor = undefined
@@ -141,6 +152,7 @@ interface Learned {
   readonly learn: (next: Known, cursor?: string) => void
   readonly beat: (cursor: string) => void
   readonly mark: (mark: string) => void
+  readonly uptime: () => Duration
   readonly end: (subject: string, keepUntil: Instant, keepFor: Duration | undefined) => void
 }
 
@@ -150,6 +162,20 @@ function createReception(copy: Learned): Reception {
   /** What this connection has received so far, until it is ready. */
   let aside: (Greeting & Partial<Known>) | undefined
   let isReady = false
+  let leastBehind = Number.POSITIVE_INFINITY
+
+  /**
+   * Attack: someone on the way delivers the lines of the feed ever later, each in time not to be missed, so that this
+   * router goes on for hours with what was true before. The clocks of both sides may differ, so only the growth of the
+   * difference counts (D-385). A new connection starts with what is true now.
+   */
+  function refuseDelayed(at: Instant | undefined): void {
+    if (at === undefined) return
+    const behind = copy.uptime() - at
+    leastBehind = Math.min(leastBehind, behind)
+    if (behind - leastBehind > LONGEST_DELAY)
+      throw new Error('the feed of the controller is delayed')
+  }
 
   function changeKnown(change: Partial<Pick<Known, 'keys' | 'cas' | 'policies'>>): void {
     const known = copy.known()
@@ -212,7 +238,9 @@ function createReception(copy: Learned): Reception {
           return
         case 'heartbeat':
           // Before `ready`, something may still be missing.
-          if (isReady) copy.beat(line.cursor)
+          if (!isReady) return
+          refuseDelayed(line.at)
+          copy.beat(line.cursor)
           return
         case 'other':
           return

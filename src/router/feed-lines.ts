@@ -35,7 +35,8 @@ export type FeedLine =
   /** To be confirmed when everything before it was applied. */
   | { readonly type: 'mark'; readonly mark: string }
   | { readonly type: 'ready'; readonly cursor: string }
-  | { readonly type: 'heartbeat'; readonly cursor: string }
+  /** `at`: when it was sent, by the clock of the controller. */
+  | { readonly type: 'heartbeat'; readonly cursor: string; readonly at?: Instant }
   /** From a newer controller: ignored. */
   | { readonly type: 'other' }
 
@@ -149,8 +150,10 @@ const READERS = {
     return isCursor(cursor) ? { type: 'ready', cursor } : undefined
   },
 
-  heartbeat({ cursor }: JsonObject): FeedLine | undefined {
-    return isCursor(cursor) ? { type: 'heartbeat', cursor } : undefined
+  heartbeat({ cursor, at }: JsonObject): FeedLine | undefined {
+    if (!isCursor(cursor)) return undefined
+    const isTime = typeof at === 'number' && Number.isFinite(at)
+    return { type: 'heartbeat', cursor, ...(isTime ? { at: instant(at) } : {}) }
   },
 } as const
 

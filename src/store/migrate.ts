@@ -16,6 +16,7 @@ import { enrollmentJwt } from './migrations/0008-enrollment-jwt.ts'
 import { eventNames } from './migrations/0009-event-names.ts'
 import { overview } from './migrations/0010-overview.ts'
 import { confirmedEndings } from './migrations/0011-confirmed-endings.ts'
+import { keyPurpose } from './migrations/0012-key-purpose.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -32,6 +33,7 @@ const MIGRATIONS: readonly Migration[] = [
   eventNames,
   overview,
   confirmedEndings,
+  keyPurpose,
 ]
 
 /** The schema version that this program knows. */

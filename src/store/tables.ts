@@ -284,6 +284,7 @@ interface SessionContactRow {
 export interface SigningKeyRow {
   kid: string
   generation: number
+  purpose: string
   algorithm: string
   public_jwk: Json
   sealed_private_jwk: string

@@ -27,7 +27,7 @@ export const BAD_DAYS = {
     goodClient: 'It goes on: it never compares a time of the server with its own clock.',
   },
   'key-rotation': {
-    what: 'The signing key is replaced and the old one withdrawn: every token that was signed with it is invalid.',
+    what: 'The signing keys are replaced and the old ones withdrawn: every token that was signed with them is invalid.',
     goodClient:
       'It refreshes once when its token is called invalid, and fetches the keys again for a kid that it does not know.',
   },

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { makeBackup } from '../app/backup/make.ts'
 import { restoreBackup } from '../app/backup/restore.ts'
 import { openHome } from '../app/installation/home.ts'
-import { rotateSigningKey } from '../app/installation/rotate-signing-key.ts'
+import { rotateSigningKeys } from '../app/installation/rotate-signing-keys.ts'
 import { type Instance, startInstance } from '../app/instance.ts'
 import { writeCertificates } from '../base/certificates.ts'
 import { base64url } from '../base/encoding.ts'
@@ -139,7 +139,7 @@ async function startIn(
       interceptor,
       clock,
       signer,
-      rotateKeys: async () => void (await rotateSigningKey(config, 'older-keys')),
+      rotateKeys: async () => void (await rotateSigningKeys(config, 'older-keys')),
       demandTotp: () => demandTotp(own, admin, policyId),
       async showExpiredCa() {
         await show(expired)

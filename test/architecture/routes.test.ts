@@ -156,6 +156,11 @@ const OF_THE_CONSOLE: Addresses = {
 }
 
 const ELSEWHERE: Addresses = {
+  '/': 'GET public',
+  '/docs': 'GET public',
+  '/docs/': 'GET public',
+  '/docs/:folder/:name': 'GET public',
+  '/docs/:name': 'GET public',
   '/.well-known/est/cacerts': 'GET public',
   '/.well-known/oauth-authorization-server/oidc': 'GET public',
   '/.well-known/openid-configuration': 'GET public',

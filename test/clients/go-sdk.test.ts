@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { registerCa } from '../support/certificates/certificate-login.ts'
 import { openOpenssl } from '../support/certificates/openssl.ts'
-import { buildGo, missing, runWith } from '../support/clients/toolchains.ts'
+import { buildGo, missing, runWith, runWithBrowser } from '../support/clients/toolchains.ts'
 import { registerIdp } from '../support/idp/jwt-login.ts'
-import { setUpApp, totpPolicy } from '../support/login/authenticator-app.ts'
+import { authenticatorApp, setUpApp, totpPolicy } from '../support/login/authenticator-app.ts'
 import { OPENZITI } from '../support/login/openziti.ts'
 import { administrateOpenZiti } from '../support/login/openziti-administrator.ts'
 import { ADMIN, startService, temporaryFolder } from '../support/service.ts'
@@ -27,9 +27,14 @@ test('the Go SDK of OpenZiti works unmodified', { skip }, async (t) => {
   const idp = await registerIdp(t, service, admin, { issuer: 'https://idp.example/' })
   await admin.createIdentity({ name: 'carla', externalId: 'carla@example.org' })
 
-  async function go(input: Readonly<Record<string, unknown>>) {
+  /** With `scan`, somebody scans what the program shows, and enters the code. */
+  async function go(
+    input: Readonly<Record<string, unknown>>,
+    scan?: (provisioningUrl: string) => Promise<string>,
+  ) {
     const all = { url: service.baseUrl, ca: service.ca, ...input }
-    const { code, printed, log } = await runWith(program, [], all)
+    const ran = scan ? runWithBrowser(program, [], all, scan) : runWith(program, [], all)
+    const { code, printed, log } = await ran
     assert.equal(code, 0, log)
     return printed
   }
@@ -66,8 +71,9 @@ test('the Go SDK of OpenZiti works unmodified', { skip }, async (t) => {
     })
     await t.test(`management by the models, ${kind}`, async () => {
       const out = await go({ case: 'management', oidc, credential: byPassword })
-      assert.deepEqual([out.type, out.jwt], ['Default', true])
+      assert.deepEqual([out.type, out.jwt, out.renamed], ['Default', true, true])
       assert.ok(out.identities >= 4)
+      assert.ok(out.policies >= 3 && out.sessions >= 1)
     })
   }
 
@@ -78,23 +84,34 @@ test('the Go SDK of OpenZiti works unmodified', { skip }, async (t) => {
     })
   })
 
-  await t.test('a TOTP code, OIDC', async () => {
-    const policy = await totpPolicy(admin)
-    const zoe = await admin.createIdentity({ name: 'zoe', password: PASSWORD, policy })
-    const { app } = await setUpApp(service, zoe)
-    const credential = { method: 'password', username: 'zoe', password: PASSWORD }
-    const out = await go({ case: 'login', oidc: true, credential, totpCode: app.nextCode() })
-    assert.equal(out.name, 'zoe')
-  })
+  const withTotp = await totpPolicy(admin)
+  const zoe = await admin.createIdentity({ name: 'zoe', password: PASSWORD, policy: withTotp })
+  const { app } = await setUpApp(service, zoe)
+  const withJwt = await admin.createPolicy({ secondary: { requireExtJwt: idp.id } })
+  const dora = { name: 'dora', password: PASSWORD, externalId: 'dora@example.org' }
+  await admin.createIdentity({ ...dora, policy: withJwt })
+  for (const oidc of [false, true]) {
+    const kind = oidc ? 'OIDC' : 'legacy'
+    await t.test(`a TOTP code, ${kind}`, async () => {
+      const credential = { method: 'password', username: 'zoe', password: PASSWORD }
+      const out = await go({ case: 'login', oidc, credential, totpCode: app.nextCode() })
+      assert.equal(out.name, 'zoe')
+    })
+    await t.test(`a second JWT, ${kind}`, async () => {
+      const second = await idp.jwt('dora@example.org')
+      const credential = { method: 'password', username: 'dora', password: PASSWORD, second }
+      const out = await go({ case: 'login', oidc, credential })
+      assert.equal(out.name, 'dora')
+    })
+  }
 
-  await t.test('a second JWT, OIDC', async () => {
-    const policy = await admin.createPolicy({ secondary: { requireExtJwt: idp.id } })
-    const dora = { name: 'dora', password: PASSWORD, externalId: 'dora@example.org', policy }
-    await admin.createIdentity(dora)
-    const second = await idp.jwt('dora@example.org')
-    const credential = { method: 'password', username: 'dora', password: PASSWORD, second }
-    const out = await go({ case: 'login', oidc: true, credential })
-    assert.equal(out.name, 'dora')
+  await t.test('TOTP is set up inside the login, OIDC', async () => {
+    await admin.createIdentity({ name: 'yara', password: PASSWORD, policy: withTotp })
+    const credential = { method: 'password', username: 'yara', password: PASSWORD }
+    const out = await go({ case: 'login', oidc: true, credential }, async (provisioningUrl) =>
+      authenticatorApp(provisioningUrl, service.clock).code(),
+    )
+    assert.equal(out.name, 'yara')
   })
 
   const invite = async (name: string, enrollment: object): Promise<string> => {

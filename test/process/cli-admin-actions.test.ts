@@ -18,6 +18,7 @@ import { administrate, logInAs } from '../support/management.ts'
 import { startChild, waitFor } from '../support/process/child-service.ts'
 import { type CommandLine, commandLineOf } from '../support/process/cli-login.ts'
 import type { Service } from '../support/service.ts'
+import { sql } from '../support/stores/sql.ts'
 
 const PASSWORD = 'a long password of hers'
 
@@ -317,15 +318,62 @@ test('what administrators do, on the command line', async (t) => {
     assert.deepEqual(await admin.get(`/identities/${gina.id}/api-sessions`), [])
   })
 
+  await t.test(
+    'D-381: an end waits for its confirmations, and a session has a ledger',
+    async () => {
+      const hana = await admin.createIdentity({ name: 'hana', password: PASSWORD })
+      const sessionOf = async () => {
+        await logInAs(service, hana)
+        const [session] = await admin.get(`/identities/${hana.id}/api-sessions`)
+        return session.id as string
+      }
+      const first = await sessionOf()
+      await refused(cli, ['delete', 'session', first, '--yes', '--wait', '61'], 64, /from 0 to 60/)
+      const everybody = ['sessions', 'end-all', '--everybody', '--yes', '--wait', '5']
+      await refused(cli, everybody, 64, /--wait needs --identity/)
+      const everyone = /Confirmed by 0 of 0 routers and 1 of 1 instance\.\n$/
+      await done(cli, ['delete', 'session', first, '--yes', '--wait', '10'], everyone)
+      await sessionOf()
+      const endAll = ['sessions', 'end-all', '--identity', 'hana', '--yes', '--wait', '10']
+      await done(cli, endAll, everyone)
+      await done(cli, [...endAll, '--json'], /"confirmations": null/)
+
+      // Another instance that has not applied anything.
+      const path = join(service.home, 'latchkey.db')
+      const database = { config: { db: { kind: 'sqlite', path } } } as Pick<Service, 'config'>
+      const now = systemClock.now()
+      await sql(
+        database,
+        `insert into instance_runs values ('x', 'x', 'other-host', ${now}, ${now}, '[]')`,
+      )
+      const second = await sessionOf()
+      const late = await cli.run('disable', 'identity', 'hana', '--wait', '0')
+      assert.equal(late.code, 74, late.stderr)
+      assert.match(late.stdout, /^NOT CONFIRMED .*\n(?:.*\n)?instance other-host +waiting /m)
+      await sql(database, `delete from instance_runs where id = 'x'`)
+
+      const described =
+        /token\.issued(?:.*\n)+.*session\.ended +identity-disabled(?:.*\n)+Confirmed by /
+      await done(cli, ['describe', 'session', second], described)
+      await refused(cli, ['describe', 'session', 'nothing'], 66, /NOT_FOUND/)
+      await admin.createIdentity({ name: 'edge-1', type: 'Router' })
+      await done(cli, ['list', 'routers'], /^edge-1 +\w+ +no +- +- +0$/m)
+    },
+  )
+
   await t.test('D-168: keys rotate over the API where no home is', async () => {
     const before = await admin.get('/signing-keys')
-    await done(cli, ['keys', 'list'], new RegExp(`^${before[0].kid} +ES256 +signing `, 'm'))
-    const said = await done(cli, ['keys', 'rotate'], /^The signing key \S+ \(ES256\) is published/)
-    const kid = /signing key (\S+)/.exec(said)?.[1]
+    await done(cli, ['keys', 'list'], new RegExp(`^${before[0].kid} +access +ES256 +signing `, 'm'))
+    const said = await done(
+      cli,
+      ['keys', 'rotate'],
+      /^The key \S+ \(ES256\) for access tokens is published/,
+    )
+    const [kid, idKid] = [...said.matchAll(/The key (\S+)/g)].map(([, found]) => found)
     const after = await admin.get('/signing-keys')
     assert.deepEqual(
       after.map((key: { kid: string }) => key.kid),
-      [before[0].kid, kid],
+      [before[0].kid, before[1].kid, kid, idKid],
     )
     await refused(
       cli,
@@ -336,15 +384,15 @@ test('what administrators do, on the command line', async (t) => {
     // A home that is named is the one that is meant, also beside a login.
     const local = await cli.run('keys', 'rotate', '--home', service.home)
     assert.equal(local.code, 0, local.stderr)
-    assert.equal((await admin.get('/signing-keys')).length, 3)
+    assert.equal((await admin.get('/signing-keys')).length, 6)
     // The token of the command line is one of those that are withdrawn; its session goes on.
     const leaked = ['keys', 'rotate', '--context', 'default', '--revoke-now']
     await done(
       cli,
       leaked,
-      /^The signing key \S+ signs from now on\. All older keys are withdrawn\.\n$/,
+      /^(The key \S+ \(\w+\) for (access|ID) tokens signs from now on\.\n){2}All older keys are withdrawn: /,
     )
-    assert.equal(JSON.parse((await cli.run('keys', 'list', '--json')).stdout).length, 1)
+    assert.equal(JSON.parse((await cli.run('keys', 'list', '--json')).stdout).length, 2)
   })
 
   await t.test('with --everybody, the administrator is logged out as well', async () => {

@@ -15,13 +15,15 @@ test('a rotated key is published by a running service before it signs', async (t
     const { keys } = (await service.call('/oidc/keys')).json()
     return keys.map(({ kid }: { kid: string }) => kid)
   }
-  const [first] = await kids()
+  const [first, firstId] = await kids()
   const { access_token: token } = await logIn(service)
 
   const { code, stdout, stderr } = await runLatchkey(t, ['keys', 'rotate', '--home', service.home])
   assert.equal(code, 0, stderr)
   const told =
-    /^The signing key (\S+) \(ES256\) is published and signs from (\d{4}-\S+Z)\.\n$/.exec(stdout)
+    /^The key (\S+) \(ES256\) for access tokens is published and signs from \d{4}-\S+Z\.\nThe key (\S+) \(RS256\) for ID tokens is published and signs from \d{4}-\S+Z\.\n$/.exec(
+      stdout,
+    )
   assert.ok(told, stdout)
 
   await waitFor(
@@ -29,7 +31,7 @@ test('a rotated key is published by a running service before it signs', async (t
     () => 'the new key in the key set',
     service,
   )
-  assert.deepEqual(new Set(await kids()), new Set([first, told[1]]))
+  assert.deepEqual(new Set(await kids()), new Set([first, firstId, told[1], told[2]]))
   // Not yet: who has cached the key set does not know it.
   const later = await logIn(service)
   assert.equal(headerOf(later.access_token).kid, first)
@@ -49,7 +51,7 @@ test('D-135: with --revoke-now the new key signs at once, and tokens of the old 
   const { code, stdout, stderr } = await runLatchkey(t, args)
   assert.equal(code, 0, stderr)
   const told =
-    /^The signing key (\S+) \(ES256\) signs from now on\. All older keys are withdrawn: /.exec(
+    /^The key (\S+) \(ES256\) for access tokens signs from now on\.\nThe key (\S+) \(RS256\) for ID tokens signs from now on\.\nAll older keys are withdrawn: /.exec(
       stdout,
     )
   assert.ok(told, stdout)
@@ -64,7 +66,7 @@ test('D-135: with --revoke-now the new key signs at once, and tokens of the old 
   const { keys } = (await service.call('/oidc/keys')).json()
   assert.deepEqual(
     keys.map(({ kid }: { kid: string }) => kid),
-    [told[1]],
+    [told[1], told[2]],
   )
   const later = await logIn(service)
   assert.equal(headerOf(later.access_token).kid, told[1])

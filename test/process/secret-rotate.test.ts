@@ -116,8 +116,8 @@ for (const [name, prepare] of DATABASES) {
       assert.notEqual(after, before)
       assert.equal(
         stdout,
-        // Two CAs, one signing key, one authenticator app.
-        `The installation secret was replaced; what it protects (4) was encrypted again.
+        // Two CAs, two signing keys, one authenticator app.
+        `The installation secret was replaced; what it protects (5) was encrypted again.
 It is in ${join(home, 'secret')}. Copy it to every other instance.
 Running instances stop now with exit code 75; start them again.
 `,
@@ -140,7 +140,7 @@ Running instances stop now with exit code 75; start them again.
       await checkHeld(again, held, held.person.app.code())
       const events = await (await administrate(again)).get('/events?filter=type="secret.rotated"')
       assert.equal(events.length, 1)
-      assert.deepEqual(events[0].details, { sealedAgain: 4 })
+      assert.deepEqual(events[0].details, { sealedAgain: 5 })
     })
 
     test('a rotation that is killed at any step leaves a home that starts, with everything that users hold', async (t) => {

@@ -96,6 +96,29 @@ for (const [name, prepare] of PLACES) {
       },
     )
 
+    await t.test('D-381: an end is confirmed when every worker has applied it', async () => {
+      const admin = await administrate(one as never)
+      const person = await admin.createIdentity({ password: 'a password of somebody' })
+      const login = { username: person.username, password: 'a password of somebody' }
+      const end = async () => {
+        await logInOffline(one, {}, login)
+        const reply = await admin.call('DELETE', `/identities/${person.id}/api-sessions`)
+        return reply.headers['latchkey-ending']
+      }
+      const before = await admin.get(`/endings/${await end()}?wait=10`)
+      assert.equal(before.outcome, 'confirmed')
+      process.kill(three.pid, 'SIGSTOP')
+      let id: unknown
+      try {
+        id = await end()
+        const state = await admin.get(`/endings/${id}?wait=1`)
+        assert.deepEqual([state.outcome, state.instances[0].state], ['pending', 'waiting'])
+      } finally {
+        process.kill(three.pid, 'SIGCONT')
+      }
+      assert.equal((await admin.get(`/endings/${id}?wait=20`)).outcome, 'confirmed')
+    })
+
     await t.test('health and metrics are those of the whole instance', async () => {
       for (const { call } of workers) {
         assert.equal((await call('/health-checks')).status, 200)

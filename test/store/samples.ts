@@ -334,10 +334,14 @@ export function aRefreshToken(given: Partial<RefreshToken> = {}): RefreshToken {
   }
 }
 
-export function aSigningKey(generation: number, given: Partial<StoredSigningKey> = {}) {
+export function aSigningKey(
+  generation: number,
+  given: Partial<StoredSigningKey> = {},
+): StoredSigningKey {
   return {
     kid: `kid-${generation}`,
     generation,
+    purpose: 'access',
     algorithm: 'ES256',
     publicJwk: { kty: 'EC', crv: 'P-256', x: 'x', y: 'y' },
     sealedPrivateJwk: 'sealed',
@@ -345,7 +349,7 @@ export function aSigningKey(generation: number, given: Partial<StoredSigningKey>
     activeFrom: after(5),
     tokenLife: minutes(30),
     ...given,
-  } satisfies StoredSigningKey
+  }
 }
 
 export function anAuthority(role: StoredAuthority['role'], generation: number): StoredAuthority {

@@ -128,7 +128,9 @@ function canStartInCopy(t: TestContext, options: ServiceOptions): boolean {
   const given = [home, clock, environment, hashing]
   if (isFirstStart || given.some((option) => option !== undefined)) return false
   if (
-    /"(db|secret|trustDomain|identity|signingAlgorithm|keyRotation)":/.test(JSON.stringify(config))
+    /"(db|secret|trustDomain|identity|signingAlgorithm|idTokenAlgorithm|keyRotation)":/.test(
+      JSON.stringify(config),
+    )
   )
     return false
   const test = `${t.filePath} ${t.fullName.split(' > ')[0]}`

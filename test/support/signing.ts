@@ -15,6 +15,7 @@ import {
 import { fromUtf8 } from '../../src/base/encoding.ts'
 import { systemRandom } from '../../src/base/secrets/random.ts'
 import { createVault, type Vault } from '../../src/base/secrets/vault.ts'
+import type { TokenKind } from '../../src/domain/tokens/keys/signing-key.ts'
 import type { Service } from './service.ts'
 
 export interface Signer {
@@ -26,10 +27,14 @@ export interface Signer {
 
 type Changes = Readonly<Record<string, unknown>>
 
-/** Signs with the newest key of the service; claims that are not given are those of `like`. */
-export async function thiefOf(service: Service, like: string): Promise<Signer> {
+/** Signs with the newest key of the service for tokens of this kind; claims that are not given are those of `like`. */
+export async function thiefOf(
+  service: Service,
+  like: string,
+  kind: TokenKind = 'access',
+): Promise<Signer> {
   const store = await service.openStore()
-  const key = (await store.signingKeys.list()).at(-1)
+  const key = (await store.signingKeys.list()).findLast(({ purpose }) => purpose === kind)
   assert.ok(key)
   const { kid, algorithm: alg } = key
   const opened = (await vaultOf(service)).open('signing-key', key.sealedPrivateJwk, kid)

@@ -198,7 +198,7 @@ export function composeSigningKeys(
     store: { ...store.signingKeys, list: store.aside.signingKeys.list },
     vault,
     clock,
-    algorithm: config.keys.algorithm,
+    algorithms: config.keys.algorithms,
     rotation: config.keys.rotation,
     tokenLife: milliseconds(Math.max(accessTokenDuration, idTokenDuration)),
     ...(isWithdrawn === undefined ? {} : { isWithdrawn }),

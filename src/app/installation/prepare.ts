@@ -73,7 +73,7 @@ export async function prepare(deps: {
   /** Called if the administrator was created with a generated password, which is shown nowhere else. */
   readonly handOver: (password: Secret) => Promise<void>
   readonly onEvents?: OnEvents
-  readonly log?: Pick<Log, 'warn'>
+  readonly log?: Pick<Log, 'warn' | 'info'>
   readonly hashStrength?: HashStrength | undefined
   /** Default: that of the configuration. */
   readonly db?: StoreAddress
@@ -93,7 +93,7 @@ export async function prepare(deps: {
     const hashing = createPasswordHashing({ random, turns, strength })
     let installation = await inspect(config, opened, random)
     if (installation !== undefined && deps.adminPassword !== undefined) {
-      deps.log?.warn({}, UNUSED_PASSWORD)
+      deps.log?.info({}, UNUSED_PASSWORD)
     }
     if (installation === undefined) {
       if (isUsed) throw emptyBelowUsedHome(config, 'empty')

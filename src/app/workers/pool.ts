@@ -19,6 +19,8 @@ export interface RunningWorker {
   /** From 1; the one that replaces a worker has the same number. */
   readonly number: number
   readonly channel: Channel<ToWorker>
+  /** D-294: ends the process, because it does not answer. One that is still starting, or stopping, has time. */
+  replace(): void
 }
 
 export interface Pool {
@@ -73,7 +75,18 @@ export function createPool(options: PoolOptions): Pool {
     const beganAt = clock.uptime()
     const { handlers, end } = options.attend(number)
     const channel = openChannel<ToSupervisor, ToWorker>(child as Peer, handlers)
-    const worker: RunningWorker = { number, channel }
+    const worker: RunningWorker = {
+      number,
+      channel,
+      replace() {
+        if (running.get(number) !== worker || isStopping) return
+        log.error(
+          { silentWorker: number, pid: child.pid },
+          'a worker does not answer; it is killed',
+        )
+        child.kill('SIGKILL')
+      },
+    }
     let hasStarted = false
     let leave = () => {}
     child.once('exit', (code, signal) => {

@@ -20,12 +20,16 @@ const AT_LEAST_EVERY: Duration = seconds(2)
 /** A worker that does not answer hears the same in the next report; its caller does not wait for it any longer. */
 const NEWS_LIMIT: Duration = seconds(1)
 
+/** Much longer than anything that may occupy an event loop. A worker that is silent for so long is replaced (D-294). */
+const SILENCE_LIMIT: Duration = seconds(20)
+
 export function createReports(deps: {
   readonly everyone: () => readonly RunningWorker[]
   readonly clock: Pick<Clock, 'uptime'>
   readonly log: Pick<Log, 'warn'>
+  readonly silenceLimit?: Duration
 }) {
-  const { everyone, clock, log } = deps
+  const { everyone, clock, log, silenceLimit = SILENCE_LIMIT } = deps
   let core: Core | undefined
   let seen: ReadonlySet<number> = new Set()
   let unsent: EndingRow[] = []
@@ -40,6 +44,12 @@ export function createReports(deps: {
         log.warn({ silentWorker: number }, 'a worker did not confirm what it was told')
       }),
     )
+  }
+
+  async function hasAnswered(told: Promise<void>): Promise<boolean> {
+    if (await endsWithin(silenceLimit, told)) return true
+    // Time to read what has arrived: this process may itself have been suspended meanwhile.
+    return endsWithin(milliseconds(silenceLimit / 10), told)
   }
 
   const others: Others = { tell: (news) => tell(everyone(), news) }
@@ -88,9 +98,10 @@ export function createReports(deps: {
       unsent = []
       sent = { versions, at: clock.uptime() }
       const endings = age === undefined ? undefined : { rows, age: milliseconds(age) }
-      for (const { channel } of everyone()) {
+      for (const { channel, replace } of everyone()) {
         // A worker that fails to follow says so in its log, and gets the versions again with the next report.
-        channel.ask('state', { ...state, endings, sentAt: machineTime() }).catch(() => {})
+        const told = channel.ask('state', { ...state, endings, sentAt: machineTime() })
+        void hasAnswered(told).then((isWell) => isWell || replace())
       }
     },
   }

@@ -87,6 +87,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
   starting.catch(() => {})
 
   let core: Core | undefined
+  let work: Work | undefined
   try {
     core = await openCore({
       ...options,
@@ -103,12 +104,15 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
     const openPorts = await openDoor(door, options)
     const { home, file, tree, wanted, variables, hashStrength } = options
     prepared.resolve({ workers, home, file, tree, wanted, variables, openPorts, hashStrength })
+    // The first worker that is ready answers requests, and must hear what this process reads, even if the others take long.
+    work = await beginWork({ core, pool, renewCertificates: certificates, reports })
     const { listeners } = await starting
-    return await run({ core, pool, door, listeners, renewCertificates: certificates, reports })
+    return assemble({ core, pool, door, listeners, work })
   } catch (error) {
     prepared.reject(error)
     door.close()
     await starting.catch(() => {})
+    await work?.end()
     await (core?.close() ?? auditOutput.close())
     // A worker says why it refuses to start in the words of a single process.
     if (error instanceof Error && error.name === 'RefusedStart' && !(error instanceof RefusedStart))
@@ -117,15 +121,23 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
   }
 }
 
-async function run(parts: {
+/** What this process does all the time. */
+interface Work {
+  /** Renews the certificates of the listeners and has every worker show them. */
+  renewCertificates(): Promise<void>
+  readonly secretReplaced: Promise<void>
+  readonly databaseRestored: Promise<void>
+  end(): Promise<void>
+}
+
+async function beginWork(parts: {
   readonly core: Core
   readonly pool: Pool
-  readonly door: Door
-  readonly listeners: readonly NamedListener[]
+  /** Returns whether one has changed. */
   readonly renewCertificates: () => Promise<boolean>
   readonly reports: ReturnType<typeof createReports>
-}): Promise<Instance> {
-  const { core, pool, door, listeners, reports } = parts
+}): Promise<Work> {
+  const { core, pool, reports } = parts
   const secretReplaced = Promise.withResolvers<void>()
   const databaseRestored = Promise.withResolvers<void>()
 
@@ -152,20 +164,38 @@ async function run(parts: {
     core.store.changes,
   )
   return {
-    listeners,
-    caFile: caFileOf(core.config),
     async renewCertificates() {
       await parts.renewCertificates()
       await showEverywhere()
     },
     secretReplaced: secretReplaced.promise,
     databaseRestored: databaseRestored.promise,
+    async end() {
+      await endsWithin(LAST_ROUNDS, background.stop())
+      await endsWithin(LAST_ROUNDS, presence.end())
+    },
+  }
+}
+
+function assemble(parts: {
+  readonly core: Core
+  readonly pool: Pool
+  readonly door: Door
+  readonly listeners: readonly NamedListener[]
+  readonly work: Work
+}): Instance {
+  const { core, pool, door, listeners, work } = parts
+  return {
+    listeners,
+    caFile: caFileOf(core.config),
+    renewCertificates: work.renewCertificates,
+    secretReplaced: work.secretReplaced,
+    databaseRestored: work.databaseRestored,
     reopenAuditOutput: () => core.auditOutput.reopen(),
     async stop() {
       door.close()
       await pool.stop(WORKERS_STOP)
-      await endsWithin(LAST_ROUNDS, background.stop())
-      await endsWithin(LAST_ROUNDS, presence.end())
+      await work.end()
       await core.close()
     },
   }

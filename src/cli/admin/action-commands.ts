@@ -6,6 +6,7 @@ import { BODY, YES } from './entities/entity-commands.ts'
 import { optionsOf } from './entities/fields.ts'
 import { POLICIES } from './entities/resources/policies.ts'
 import { QR_OPTION } from './qr-option.ts'
+import { WAIT } from './sessions/confirmations.ts'
 
 const RESET_OPTIONS = {
   'expires-at': {
@@ -30,15 +31,40 @@ export const ACTION_COMMANDS: readonly Command[] = [
     },
   }),
   command({
+    words: 'describe session',
+    what: 'show everything that happened to a session, and who has confirmed its end',
+    audience: 'administrator',
+    operands: [{ name: 'ID' }],
+    options: SESSION_OPTIONS,
+    examples: ['latchkey describe session 3k9x1m7q2v5b8n4c6z0'],
+    load: async () => {
+      const { describeSession } = await import('./sessions/describe-session.ts')
+      return (values, io, [id = '']) => describeSession(id, values, io)
+    },
+  }),
+  command({
+    words: 'list routers',
+    what: 'list edge routers, with the time of their last contact',
+    audience: 'administrator',
+    options: SESSION_OPTIONS,
+    examples: ['latchkey list routers'],
+    load: async () => (await import('./sessions/list-routers.ts')).listRouters,
+  }),
+  command({
     words: 'disable identity',
     what: 'disable identities: refuse their logins and end their sessions',
     audience: 'administrator',
     operands: [{ name: 'NAME', isList: true }],
     options: {
+      ...WAIT,
       minutes: { value: 'N', what: 'for how long; default: until it is enabled' },
       ...SESSION_OPTIONS,
     },
-    examples: ['latchkey disable identity alice', 'latchkey disable identity alice --minutes 60'],
+    examples: [
+      'latchkey disable identity alice',
+      'latchkey disable identity alice --minutes 60',
+      'latchkey disable identity alice --wait 30',
+    ],
     load: async () => {
       const { disableIdentities } = await import('./identity-actions.ts')
       return (values, io, names) => disableIdentities(names, values, io)
@@ -136,6 +162,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     options: {
       identity: { value: 'NAME', what: 'of this identity' },
       everybody: { what: 'of all identities, including your own' },
+      ...WAIT,
       ...YES,
       ...SESSION_OPTIONS,
     },

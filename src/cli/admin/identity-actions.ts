@@ -9,16 +9,18 @@ import { numberOf } from './entities/fields.ts'
 import { findAllNamed, findNamed, idOf } from './entities/names.ts'
 import { resourceOf } from './entities/resources.ts'
 import { titleOf } from './entities/write-entity.ts'
+import { secondsOf, type WaitValues } from './sessions/confirmations.ts'
 
 const IDENTITIES = resourceOf('identity')
 const AUTHENTICATORS = resourceOf('authenticator')
 
 export async function disableIdentities(
   names: readonly string[],
-  values: SessionValues & { readonly minutes?: string },
+  values: SessionValues & WaitValues & { readonly minutes?: string },
   io: Io,
 ): Promise<ExitCode> {
   const { minutes } = values
+  secondsOf(values)
   const durationMinutes = minutes === undefined ? 0 : numberOf('minutes', minutes)
   if (minutes !== undefined && durationMinutes === 0) {
     throw new Misuse(
@@ -27,10 +29,18 @@ export async function disableIdentities(
   }
   const until = minutes === undefined ? 'until it is enabled' : `for ${durationMinutes} minutes`
   const { api, identities } = await openIdentities(names, values, io)
-  return forEach(identities, values, io, async (identity) => {
-    await api.send('POST', pathOf(IDENTITIES.path, idOf(identity), 'disable'), { durationMinutes })
-    return sentence(identity, `is disabled ${until}; its sessions have ended`)
-  })
+  return forEach(
+    identities,
+    values,
+    io,
+    async (identity) => {
+      await api.send('POST', pathOf(IDENTITIES.path, idOf(identity), 'disable'), {
+        durationMinutes,
+      })
+      return sentence(identity, `is disabled ${until}; its sessions have ended`)
+    },
+    api,
+  )
 }
 
 export async function enableIdentities(
@@ -84,6 +94,9 @@ export async function endSessions(
   if ((name === undefined) !== (everybody === true)) {
     throw new Misuse('"sessions end-all" needs either --identity or --everybody')
   }
+  if (secondsOf(values) !== undefined && everybody === true) {
+    throw new Misuse('--wait needs --identity: with --everybody your own session ends too')
+  }
   if (name === undefined) {
     const api = await openApi(values, io)
     await confirm('End the sessions of all identities, including your own?', values, io)
@@ -94,10 +107,16 @@ export async function endSessions(
   }
   const { api, identities } = await openIdentities([name], values, io)
   await confirm(plain(`End all sessions of ${identities.map(titleOf).join()}?`), values, io)
-  return forEach(identities, values, io, async (identity) => {
-    await api.send('DELETE', pathOf(IDENTITIES.path, idOf(identity), 'api-sessions'))
-    return sentence(identity, 'no longer has a session')
-  })
+  return forEach(
+    identities,
+    values,
+    io,
+    async (identity) => {
+      await api.send('DELETE', pathOf(IDENTITIES.path, idOf(identity), 'api-sessions'))
+      return sentence(identity, 'no longer has a session')
+    },
+    api,
+  )
 }
 
 async function openIdentities(names: readonly string[], values: SessionValues, io: Io) {

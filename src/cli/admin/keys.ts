@@ -1,16 +1,16 @@
 /** `latchkey keys list`, and `keys rotate` over the API. API 3.3, D-23, D-135. */
-import { pathOf } from '../api/edge-api.ts'
 import { openApi, type SessionValues } from '../api/open-api.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
-import { plain, printJson } from '../terminal/output.ts'
+import { printJson } from '../terminal/output.ts'
 import type { Column } from './entities/columns.ts'
 import { printRows, readAll } from './entities/list-entities.ts'
-import { idOf } from './entities/names.ts'
+import { type NewKey, printNewKeys } from './new-keys.ts'
 
 const PATH = '/signing-keys'
 
 const COLUMNS: readonly Column[] = [
   { title: 'KID', path: 'kid' },
+  { title: 'SIGNS', path: 'purpose' },
   { title: 'ALGORITHM', path: 'algorithm' },
   { title: 'STATE', path: 'state' },
   { title: 'SIGNS FROM', path: 'activeFrom', as: 'time' },
@@ -36,12 +36,7 @@ export async function rotateKeysByApi(
     printJson(io, made)
     return EXIT.ok
   }
-  if (revokeNow) {
-    // Our own token is one of those that are now rejected, so we cannot use it to fetch the new key.
-    io.out(plain(`The signing key ${idOf(made)} signs from now on. All older keys are withdrawn.`))
-    return EXIT.ok
-  }
-  const { kid, algorithm, activeFrom } = await api.get(pathOf(PATH, idOf(made)))
-  io.out(plain(`The signing key ${kid} (${algorithm}) is published and signs from ${activeFrom}.`))
+  // The answer names the keys: after --revoke-now our own token is rejected, and could not fetch them.
+  printNewKeys(io, made['keys'] as readonly NewKey[], revokeNow ? 'older-keys' : 'nothing')
   return EXIT.ok
 }

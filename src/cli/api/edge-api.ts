@@ -29,6 +29,8 @@ export interface EdgeApi {
   sendText(path: string, text: string): Promise<void>
   /** Returns a text without an envelope. */
   getText(path: string): Promise<string>
+  /** Returns the id of what the calls since the last question have ended; undefined if they ended nothing (D-382). */
+  takeEnding(): string | undefined
 }
 
 /** The API refused. */
@@ -48,6 +50,9 @@ export class ApiRefused extends CommandFailed {
   }
 }
 
+/** The same as in protocol/headers.ts, which the command line does not import. */
+const ENDING_HEADER = 'latchkey-ending'
+
 const PREFIXES = { client: '/edge/client/v1', management: '/edge/management/v1' } as const
 
 export function createEdgeApi(
@@ -56,8 +61,11 @@ export function createEdgeApi(
   /** Which option a field of a body came from, for messages about it. */
   optionFor?: (field: string) => string | undefined,
 ): EdgeApi {
+  let ending: string | undefined
+
   async function callForText(path: string, given: CallOptions): Promise<string> {
     const response = await session.call(`${PREFIXES[which]}${path}`, given)
+    ending = response.headers.get(ENDING_HEADER) ?? ending
     const text = await response.text()
     if (response.ok) return text
     throw new ApiRefused(refusalIn(response, text), optionFor)
@@ -84,6 +92,12 @@ export function createEdgeApi(
 
     async sendText(path, body) {
       await call(path, { method: 'POST', body, headers: { 'content-type': 'text/plain' } })
+    },
+
+    takeEnding() {
+      const taken = ending
+      ending = undefined
+      return taken
     },
 
     getText: (path) => callForText(path, { headers: { accept: '*/*' } }),

@@ -9,6 +9,7 @@ type Shown = Pick<Instance, 'listeners' | 'caFile'>
 /** The pages for people, with the binding that has each. */
 const PAGES: readonly { readonly title: string; readonly binding: Binding; path: string }[] = [
   { title: 'account', binding: 'edge-oidc', path: '/account' },
+  { title: 'console', binding: 'console', path: '/console' },
 ]
 
 export function readyLines(

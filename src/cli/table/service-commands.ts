@@ -94,7 +94,7 @@ export const SERVICE_COMMANDS = [
   }),
   command({
     words: 'keys rotate',
-    what: 'create the next signing key; it is published now and signs in ten minutes',
+    what: 'create the next signing keys; they are published now and sign in ten minutes',
     audience: 'service',
     options: {
       ...HOME_OPTIONS,
@@ -104,7 +104,7 @@ export const SERVICE_COMMANDS = [
         what: 'use the API of this context, not a home',
       },
       'revoke-now': {
-        what: 'after a leak: the new key signs at once, and all older ones are withdrawn',
+        what: 'after a leak: the new keys sign at once, and all older ones are withdrawn',
       },
     },
     examples: [

@@ -9,10 +9,18 @@ export const NewSigningKey = z.strictObject({
     .describe('After a leak: every older key is withdrawn at once.'),
 })
 
+const Algorithm = z.enum(['ES256', 'RS256', 'EdDSA'])
+const Purpose = z
+  .enum(['access', 'id', 'any'])
+  .describe(
+    'Which tokens it signs: access tokens, ID tokens, or both (a key that an older version created).',
+  )
+
 export const SigningKey = z.strictObject({
   id: z.string(),
   kid: z.string(),
-  algorithm: z.enum(['ES256', 'RS256', 'EdDSA']),
+  purpose: Purpose,
+  algorithm: Algorithm,
   state: z.enum(['waiting', 'signing', 'retiring']),
   createdAt: Timestamp,
   activeFrom: Timestamp.describe('When it starts to sign.'),
@@ -21,6 +29,17 @@ export const SigningKey = z.strictObject({
   _links: Links,
 })
 export type SigningKey = z.infer<typeof SigningKey>
+
+/** A rotation creates a key for each kind of token. `id` is the one for access tokens. */
+export const RotatedReply = detail(
+  z.object({
+    id: z.string().describe('The key for access tokens.'),
+    keys: z.array(
+      z.object({ kid: z.string(), purpose: Purpose, algorithm: Algorithm, activeFrom: Timestamp }),
+    ),
+    _links: Links,
+  }),
+)
 
 export const SigningKeyReply = detail(SigningKey)
 export const SigningKeyListReply = list(SigningKey)

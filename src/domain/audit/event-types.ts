@@ -15,7 +15,7 @@ export interface EventFacts<Detail extends string = string> {
 }
 
 const NOTHING = { reasons: {}, details: {} } as const
-const KEY = { reasons: {}, details: { kid: 'always' } } as const
+const KEY = { reasons: {}, details: { kid: 'always', purpose: 'always' } } as const
 const ENTITY = { reasons: {}, details: { id: 'always', name: 'sometimes' } } as const
 const CHANGED = {
   reasons: {},

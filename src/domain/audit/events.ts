@@ -158,7 +158,7 @@ export type Happening =
     }
   | {
       readonly type: 'signing-key.created' | 'signing-key.revoked'
-      readonly details: { readonly kid: string }
+      readonly details: { readonly kid: string; readonly purpose: 'access' | 'id' | 'any' }
     }
   | {
       readonly type: 'identity.created' | 'identity.deleted' | 'identity.enabled'

@@ -98,7 +98,7 @@ async function world(copy: Copies = {}) {
     },
     vault,
     clock,
-    algorithm: 'ES256',
+    algorithms: { access: 'ES256', id: 'ES256' },
     rotation: days(90),
     tokenLife: minutes(30),
   })
@@ -129,7 +129,7 @@ async function world(copy: Copies = {}) {
   })
   return {
     async token(changes: Readonly<Record<string, unknown>> = {}) {
-      return new Secret((await signingKeys.sign('at+jwt', { ...CLAIMS, ...changes })).token)
+      return new Secret(await signingKeys.sign('access', () => ({ ...CLAIMS, ...changes })))
     },
     call: (given: Partial<CallCredentials>, needs: CallNeeds = 'full') => {
       const certificate = () => undefined

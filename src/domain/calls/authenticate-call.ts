@@ -12,7 +12,6 @@ import {
   missingToken,
 } from '../../protocol/challenge.ts'
 import { isBoundElsewhere } from '../../protocol/policy-demands.ts'
-import { ACCESS_TOKEN_TYP } from '../../protocol/service-claims.ts'
 import { claimedIssuer } from '../ext-jwt/claimed-issuer.ts'
 import { MOST_BEARERS } from '../factors/external-jwt.ts'
 import type { CallNeeds, CallSession } from '../sessions/call-session.ts'
@@ -75,8 +74,7 @@ function refuseStale({ endedSessions, rules }: AuthenticationPorts): void {
 }
 
 async function verify(ports: AuthenticationPorts, bearer: Secret): Promise<AccessToken> {
-  const verification = await ports.signingKeys.verify(bearer.reveal(), {
-    typ: ACCESS_TOKEN_TYP,
+  const verification = await ports.signingKeys.verify('access', bearer.reveal(), {
     audience: ports.brand,
     issuers: ports.issuers(),
   })

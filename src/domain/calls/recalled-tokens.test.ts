@@ -37,16 +37,16 @@ async function world(most?: number) {
     },
     vault: createVault(systemRandom.bytes(INSTALLATION_SECRET_BYTES), systemRandom),
     clock,
-    algorithm: 'ES256',
+    algorithms: { access: 'ES256', id: 'ES256' },
     rotation: days(90),
     tokenLife: minutes(30),
     isWithdrawn: (kid) => withdrawn.has(kid),
   })
   await signingKeys.rotate()
   let verifications = 0
-  const verify: SigningKeys['verify'] = (token, options) => {
+  const verify: SigningKeys['verify'] = (kind, token, options) => {
     verifications += 1
-    return signingKeys.verify(token, options)
+    return signingKeys.verify(kind, token, options)
   }
   const ports = fakePorts<CallPorts>({
     brand: 'service',
@@ -80,7 +80,7 @@ async function world(most?: number) {
       amr: ['pwd'],
       ...changes,
     }
-    return (await signingKeys.sign('at+jwt', claims)).token
+    return signingKeys.sign('access', () => claims)
   }
   const call = (...tokens: string[]) => {
     const bearers = tokens.map((token) => new Secret(token))

@@ -56,6 +56,7 @@ export const SIGNING_KEY_FIELDS = {
   fields: {
     id: TEXT,
     kid: TEXT,
+    purpose: TEXT,
     algorithm: TEXT,
     state: TEXT,
     createdAt: TIME,

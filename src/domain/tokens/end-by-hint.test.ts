@@ -10,12 +10,11 @@ import { systemRandom } from '../../base/secrets/random.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { minutes } from '../../base/time/duration.ts'
 import { parseRedirectPattern } from '../../protocol/redirect-uri.ts'
-import { ACCESS_TOKEN_TYP, ACCESS_TOKEN_TYPE } from '../../protocol/service-claims.ts'
+import { ACCESS_TOKEN_TYPE } from '../../protocol/service-claims.ts'
 import type { AuditEvent } from '../audit/events.ts'
 import { auditPorts } from '../audit/ports.ts'
 import type { Stores } from '../stores.ts'
 import { endByHint, type LogoutCall } from './end-by-hint.ts'
-import { ID_TOKEN_TYP } from './id-token.ts'
 import type { SigningKeys } from './keys/signing-keys.ts'
 import type { TokenPorts } from './ports.ts'
 
@@ -23,13 +22,13 @@ const identityId = 'identity-1' as IdentityId
 const named = (id: string) => ({ sessionId: id as ApiSessionId, identityId })
 
 /** ID tokens and access tokens that name their session are ours; every other text is not. */
-const verify: SigningKeys['verify'] = async (token, { typ }) => {
+const verify: SigningKeys['verify'] = async (kind, token) => {
   const idOf = /^id-of-(.*)$/.exec(token)?.[1]
   const accessOf = /^access-of-(.*)$/.exec(token)?.[1]
-  if (idOf !== undefined && typ === ID_TOKEN_TYP) {
+  if (idOf !== undefined && kind === 'id') {
     return { outcome: 'expired', payload: { sid: idOf, sub: identityId } }
   }
-  if (accessOf !== undefined && typ === ACCESS_TOKEN_TYP) {
+  if (accessOf !== undefined && kind === 'access') {
     return { outcome: 'good', kid: 'key-1', payload: accessTo(accessOf) }
   }
   return { outcome: 'invalid', why: 'not signed by us' }

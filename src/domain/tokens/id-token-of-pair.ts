@@ -12,7 +12,7 @@ import type { Caller } from '../audit/events.ts'
 import { refreshTokenHash } from '../factors/refresh-token.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
 import { isKnownClient } from '../login/known-client.ts'
-import { ID_TOKEN_TYP, idTokenClaims } from './id-token.ts'
+import { idTokenClaims } from './id-token.ts'
 import type { TokenPorts } from './ports.ts'
 import { derivedOrNone, mayRepeat, refuseRecorded, refuseSpent } from './refresh.ts'
 
@@ -58,19 +58,10 @@ export async function idTokenOfPair(
   const owner = await checkFinished(ports, session, 'session')
   if ('refusal' in owner) throw await refuseAs(owner.refusal)
   const { identity, username } = owner
-  const claims = idTokenClaims(
-    {
-      session,
-      identity,
-      username,
-      authTime: session.primary.at,
-      nonce: undefined,
-      life: idTokenLife,
-      issuedWith: undefined,
-    },
-    now,
-  )
-  const { token: idToken } = await signingKeys.sign(ID_TOKEN_TYP, claims)
+  const authTime = session.primary.at
+  const grant = { session, identity, username, authTime, nonce: undefined, life: idTokenLife }
+  const claims = idTokenClaims({ ...grant, issuedWith: undefined }, now)
+  const idToken = await signingKeys.sign('id', () => claims)
   // One statement: of several of these calls, one is the second of the pair.
   const taken = { hash: vault.hash('refresh-pair', hash), expiresAt: found.expiresAt }
   if (!(await ports.spentStates.insert(taken))) {

@@ -21,7 +21,7 @@ export interface IdTokenGrant {
   readonly authTime: Instant
   readonly nonce: string | undefined
   readonly life: Duration
-  /** The access token issued with it, for `at_hash`, and the algorithm that signs both; undefined if it comes alone. */
+  /** The access token issued with it, and the algorithm that signs the ID token: for `at_hash`. Undefined if it comes alone. */
   readonly issuedWith:
     | { readonly accessToken: string; readonly algorithm: SigningAlgorithm }
     | undefined
@@ -61,7 +61,7 @@ export function readIdTokenSession({ sid, sub }: JWTPayload): NamedSession | und
   return { sessionId: sid as ApiSessionId, identityId: sub as IdentityId }
 }
 
-/** OIDC Core §3.1.3.6: the left half of the hash that the signing algorithm uses; Ed25519 uses SHA-512. */
+/** OIDC Core §3.1.3.6: the left half of the hash that the ID token's own algorithm uses; Ed25519 uses SHA-512. */
 function accessTokenHash(accessToken: string, algorithm: SigningAlgorithm): string {
   const digest = createHash(algorithm === 'EdDSA' ? 'sha512' : 'sha256')
     .update(accessToken)

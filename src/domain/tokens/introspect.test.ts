@@ -24,7 +24,7 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { createVault, type SecretHash } from '../../base/secrets/vault.ts'
 import { hours, minutes } from '../../base/time/duration.ts'
 import { epochSeconds, plus } from '../../base/time/instant.ts'
-import { ACCESS_TOKEN_TYP, ACCESS_TOKEN_TYPE } from '../../protocol/service-claims.ts'
+import { ACCESS_TOKEN_TYPE } from '../../protocol/service-claims.ts'
 import { openStore } from '../../store/open.ts'
 import { newRefreshToken, type RefreshToken, refreshTokenHash } from '../factors/refresh-token.ts'
 import type { UpdbAuthenticator } from '../identities/authenticator.ts'
@@ -126,8 +126,8 @@ async function world(t: TestContext, policy = aPolicy()) {
     audience: 'service',
     issuers: () => [issuer],
     signingKeys: {
-      verify: async (token, { typ }) =>
-        token === GOOD_ACCESS.reveal() && typ === ACCESS_TOKEN_TYP
+      verify: async (kind, token) =>
+        token === GOOD_ACCESS.reveal() && kind === 'access'
           ? { outcome: 'good', kid: 'key-1', payload: CLAIMS }
           : { outcome: 'invalid', why: 'not signed by us' },
     },

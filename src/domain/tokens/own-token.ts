@@ -2,9 +2,8 @@
  * Reads a token of ours for logout hints, revocation and introspection. The token authorizes nothing here.
  */
 import type { Secret } from '../../base/secrets/secret.ts'
-import { ACCESS_TOKEN_TYP } from '../../protocol/service-claims.ts'
 import { type AccessToken, readAccessToken } from './access-token.ts'
-import { ID_TOKEN_TYP, type NamedSession, readIdTokenSession } from './id-token.ts'
+import { type NamedSession, readIdTokenSession } from './id-token.ts'
 import type { TokenPorts } from './ports.ts'
 
 type OwnTokenPorts = Pick<TokenPorts, 'audience' | 'issuers' | 'signingKeys'>
@@ -14,8 +13,10 @@ export async function readOwnAccessToken(
   { audience, issuers, signingKeys }: OwnTokenPorts,
   token: Secret,
 ): Promise<AccessToken | undefined> {
-  const options = { typ: ACCESS_TOKEN_TYP, audience, issuers: issuers() }
-  const verified = await signingKeys.verify(token.reveal(), options)
+  const verified = await signingKeys.verify('access', token.reveal(), {
+    audience,
+    issuers: issuers(),
+  })
   return verified.outcome === 'good' ? readAccessToken(verified.payload) : undefined
 }
 
@@ -26,7 +27,6 @@ export async function readOwnIdToken(
 ): Promise<NamedSession | undefined> {
   const { issuers, signingKeys, clientId, otherClientIds } = ports
   const audience = [clientId, ...otherClientIds]
-  const options = { typ: ID_TOKEN_TYP, audience, issuers: issuers() }
-  const verified = await signingKeys.verify(token.reveal(), options)
+  const verified = await signingKeys.verify('id', token.reveal(), { audience, issuers: issuers() })
   return verified.outcome === 'invalid' ? undefined : readIdTokenSession(verified.payload)
 }

@@ -36,7 +36,6 @@ import type { Authenticator } from '../identities/authenticator.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { OidcSession, SessionEnding } from '../sessions/api-session.ts'
 import { tellCopies } from '../sessions/ending/tell-copies.ts'
-import { ID_TOKEN_TYP } from './id-token.ts'
 import { createSigningKeys } from './keys/signing-keys.ts'
 import type { TokenPorts } from './ports.ts'
 import { type Refresh, refresh as refreshTokens } from './refresh.ts'
@@ -83,7 +82,7 @@ async function world(t: TestContext, options: Options = {}) {
     store: store.signingKeys,
     vault,
     clock,
-    algorithm: 'ES256',
+    algorithms: { access: 'ES256', id: 'ES256' },
     rotation: days(90),
     tokenLife: ACCESS,
   })
@@ -103,9 +102,9 @@ async function world(t: TestContext, options: Options = {}) {
     otherClientIds: [],
     audience: 'service',
     signingKeys: {
-      async sign(typ, claims) {
-        const signed = await signingKeys.sign(typ, claims)
-        if (typ === ID_TOKEN_TYP) await meanwhile.happen()
+      async sign(kind, claimsFor) {
+        const signed = await signingKeys.sign(kind, claimsFor)
+        if (kind === 'id') await meanwhile.happen()
         return signed
       },
     },

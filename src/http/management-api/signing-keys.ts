@@ -1,8 +1,8 @@
 /** /signing-keys of the management API: which keys sign and verify, and the next one. API 3.3, D-23. */
 import { toRfc3339 } from '../../base/time/instant.ts'
-import { CreatedReply } from '../../contract/envelope.ts'
 import {
   NewSigningKey,
+  RotatedReply,
   type SigningKey,
   SigningKeyListReply,
   SigningKeyReply,
@@ -14,8 +14,9 @@ import {
   rotateKeysOnDemand,
   type SigningKeyDetail,
 } from '../../domain/tokens/keys/manage-keys.ts'
+import type { NewKeys } from '../../domain/tokens/keys/signing-keys.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
-import { created, found, idIn, listed, selfLink, timeOrNull } from '../edge-api/answers.ts'
+import { found, idIn, listed, made, selfLink, timeOrNull } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { jsonBody } from '../reading/declared-body.ts'
 
@@ -48,25 +49,33 @@ export function addSigningKeys(api: Api, ports: TokenPorts): void {
       method: 'POST',
       path: '/signing-keys',
       access: 'admin',
-      summary: 'Rotate the signing key',
+      summary: 'Rotate the signing keys',
       description:
-        'The new key is published before it signs. With `revokeNow`, after a leak, it signs at once, and tokens that older ' +
-        'keys signed are refused.',
+        'Creates a key for access tokens and one for ID tokens. They are published before they sign. With `revokeNow`, ' +
+        'after a leak, they sign at once, and tokens that older keys signed are refused.',
       body: jsonBody(NewSigningKey),
-      answers: { 201: CreatedReply },
+      answers: { 201: RotatedReply },
     },
     async ({ input: { revokeNow }, caller }) => {
-      const kid = await rotateKeysOnDemand(ports, revokeNow ? 'older-keys' : 'nothing', caller)
-      return created('signing-keys', kid)
+      const keys = await rotateKeysOnDemand(ports, revokeNow ? 'older-keys' : 'nothing', caller)
+      return rotated(keys)
     },
   )
 }
 
+function rotated({ access, id }: NewKeys) {
+  const keys = [access, id].map(({ kid, purpose, algorithm, activeFrom }) => {
+    return { kid, purpose, algorithm, activeFrom: toRfc3339(activeFrom) }
+  })
+  return made({ id: access.kid, keys, _links: selfLink(`signing-keys/${access.kid}`) })
+}
+
 function show(key: SigningKeyDetail): SigningKey {
-  const { id, kid, algorithm, state, jwk } = key
+  const { id, kid, purpose, algorithm, state, jwk } = key
   return {
     id,
     kid,
+    purpose,
     algorithm,
     state,
     createdAt: toRfc3339(key.createdAt),

@@ -80,7 +80,7 @@ function discoveryDocument(
     response_modes_supported: RESPONSE_MODES,
     grant_types_supported: [...GRANT_TYPES, ...(endpoints.otherGrants ?? [])],
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: signingKeys.algorithms(),
+    id_token_signing_alg_values_supported: signingKeys.algorithms('id'),
     token_endpoint_auth_methods_supported: ['none'],
     revocation_endpoint_auth_methods_supported: ['none'],
     // RFC 8414 §2: the caller sends the bearer token of an administrator or router, not client credentials (D-31).

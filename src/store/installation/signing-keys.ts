@@ -1,6 +1,10 @@
 /** Token signing keys, the private part sealed (D-23). The generation decides between instances. */
 import type { Kysely, Selectable } from 'kysely'
-import { SIGNING_ALGORITHMS, type StoredSigningKey } from '../../domain/tokens/keys/signing-key.ts'
+import {
+  KEY_PURPOSES,
+  SIGNING_ALGORITHMS,
+  type StoredSigningKey,
+} from '../../domain/tokens/keys/signing-key.ts'
 import type { SigningKeyStore } from '../../domain/tokens/stores.ts'
 import { json, mapOf, oneOf, reading, text } from '../reading.ts'
 import type { SigningKeyRow, Tables } from '../tables.ts'
@@ -47,6 +51,7 @@ function toRow(key: StoredSigningKey): SigningKeyRow {
   return {
     kid: key.kid,
     generation: key.generation,
+    purpose: key.purpose,
     algorithm: key.algorithm,
     public_jwk: JSON.stringify(key.publicJwk),
     sealed_private_jwk: key.sealedPrivateJwk,
@@ -61,6 +66,7 @@ function fromRow(row: Selectable<SigningKeyRow>): StoredSigningKey {
   return {
     kid: row.kid,
     generation: row.generation,
+    purpose: read('purpose', oneOf(...KEY_PURPOSES)),
     algorithm: read('algorithm', oneOf(...SIGNING_ALGORITHMS)),
     publicJwk: read('public_jwk', json(mapOf(text))),
     sealedPrivateJwk: row.sealed_private_jwk,

@@ -16,11 +16,13 @@ export interface PagePolicy {
   readonly style?: string
   /** The page loads stylesheets and scripts from our own address, and its scripts call it (D-357). */
   readonly assets?: 'own'
+  /** The page also shows pictures from our own address (D-353). */
+  readonly images?: 'own'
 }
 
 /** Returns the value of `Content-Security-Policy`. Throws a TypeError for a source that would end its directive. */
 export function contentSecurityPolicy(policy: PagePolicy): string {
-  const { formAction, script, connects, style = STYLESHEET_SOURCE, assets } = policy
+  const { formAction, script, connects, style = STYLESHEET_SOURCE, assets, images } = policy
   const bad = formAction?.find((source) => !/^[!-+\--:<-~]+$/.test(source))
   if (bad !== undefined) throw new TypeError(`not a CSP source: ${JSON.stringify(bad)}`)
   return [
@@ -33,7 +35,7 @@ export function contentSecurityPolicy(policy: PagePolicy): string {
       : [`script-src ${script === 'form-post' ? FORM_POST_SCRIPT_SOURCE : script}`]),
     ...(connects === undefined ? [] : ["connect-src 'self'"]),
     // The icon is part of the page.
-    'img-src data:',
+    images === undefined ? 'img-src data:' : "img-src 'self' data:",
     // Chromium applies this directive to redirects after a form too: without the client's source it would block the
     // last redirect.
     `form-action ${formAction === undefined ? "'none'" : ["'self'", ...formAction].join(' ')}`,

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -17,8 +18,10 @@ import (
 	"os"
 
 	"github.com/go-openapi/strfmt"
+	"github.com/openziti/edge-api/rest_client_api_client/authentication"
 	"github.com/openziti/edge-api/rest_client_api_client/current_api_session"
 	"github.com/openziti/edge-api/rest_client_api_client/current_identity"
+	"github.com/openziti/edge-api/rest_management_api_client/api_session"
 	"github.com/openziti/edge-api/rest_management_api_client/auth_policy"
 	"github.com/openziti/edge-api/rest_management_api_client/external_jwt_signer"
 	"github.com/openziti/edge-api/rest_management_api_client/identity"
@@ -51,9 +54,15 @@ type input struct {
 
 type output map[string]any
 
+var lines = bufio.NewScanner(os.Stdin)
+
 func main() {
+	lines.Buffer(nil, 1<<20)
 	var in input
-	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
+	if !lines.Scan() {
+		fail(errors.New("no input"))
+	}
+	if err := json.Unmarshal(lines.Bytes(), &in); err != nil {
 		fail(err)
 	}
 	cases := map[string]func(input) (output, error){
@@ -116,8 +125,12 @@ func clientOf(in input) (*edgeapis.ClientApiClient, edgeapis.ApiSession, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	client := edgeapis.NewClientApiClient([]*url.URL{api}, pool(in), func(code chan string) {
-		code <- in.TotpCode
+	client := edgeapis.NewClientApiClientWithConfig(&edgeapis.ApiClientConfig{
+		ApiUrls: []*url.URL{api}, CaPool: pool(in),
+		TotpCodeProvider: edgeapis.NewTotpCodeProviderFromChStringFunc(func(code chan string) {
+			code <- in.TotpCode
+		}),
+		TotpEnrollmentProvider: edgeapis.TotpEnrollmentProviderFunc(scanned),
 	})
 	client.SetAllowOidcDynamicallyEnabled(false)
 	client.SetUseOidc(in.Oidc)
@@ -127,6 +140,18 @@ func clientOf(in input) (*edgeapis.ClientApiClient, edgeapis.ApiSession, error) 
 	}
 	session, err := client.Authenticate(chosen, nil)
 	return client, session, err
+}
+
+// Shows what an authenticator app scans, and reads the code that the app shows.
+func scanned(provisioningUrl string) <-chan edgeapis.TotpEnrollmentResult {
+	_ = json.NewEncoder(os.Stdout).Encode(output{"url": provisioningUrl})
+	result := make(chan edgeapis.TotpEnrollmentResult, 1)
+	if lines.Scan() {
+		result <- edgeapis.TotpEnrollmentResult{Code: lines.Text()}
+	} else {
+		result <- edgeapis.TotpEnrollmentResult{Err: errors.New("no code")}
+	}
+	return result
 }
 
 func whoami(client *edgeapis.ClientApiClient) (output, error) {
@@ -142,6 +167,14 @@ func login(in input) (output, error) {
 	client, session, err := clientOf(in)
 	if err != nil {
 		return nil, err
+	}
+	if !in.Oidc && in.TotpCode != "" {
+		// A legacy session is partial until the application answers the query.
+		params := authentication.NewAuthenticateMfaParams()
+		params.MfaAuth = &rest_model.MfaCode{Code: &in.TotpCode}
+		if _, err = client.API.Authentication.AuthenticateMfa(params, session); err != nil {
+			return nil, err
+		}
 	}
 	out, err := whoami(client)
 	if err != nil {
@@ -319,8 +352,33 @@ func management(in input) (output, error) {
 	if _, err = client.API.ExternalJWTSigner.CreateExternalJWTSigner(signer, nil); err != nil {
 		return nil, err
 	}
+	newName := name + ", renamed"
+	patch := identity.NewPatchIdentityParams()
+	patch.ID, patch.Identity = created.Payload.Data.ID, &rest_model.IdentityPatch{Name: &newName}
+	if _, err = client.API.Identity.PatchIdentity(patch, nil); err != nil {
+		return nil, err
+	}
+	renamed, err := client.API.Identity.DetailIdentity(detail, nil)
+	if err != nil {
+		return nil, err
+	}
+	policies, err := client.API.AuthPolicy.ListAuthPolicies(auth_policy.NewListAuthPoliciesParams(), nil)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := client.API.APISession.ListAPISessions(api_session.NewListAPISessionsParams(), nil)
+	if err != nil {
+		return nil, err
+	}
+	remove := identity.NewDeleteIdentityParams()
+	remove.ID = created.Payload.Data.ID
+	if _, err = client.API.Identity.DeleteIdentity(remove, nil); err != nil {
+		return nil, err
+	}
 	return output{
-		"type": found.Payload.Data.Type.ID, "jwt": found.Payload.Data.Enrollment.Ott.JWT != "",
+		"renamed": *renamed.Payload.Data.Name == newName, "policies": len(policies.Payload.Data),
+		"sessions": len(sessions.Payload.Data),
+		"type":     found.Payload.Data.Type.ID, "jwt": found.Payload.Data.Enrollment.Ott.JWT != "",
 		"identities": len(listed.Payload.Data),
 	}, nil
 }

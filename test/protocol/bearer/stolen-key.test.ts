@@ -205,3 +205,20 @@ test('R053: a signature of our own RSA key under another algorithm than the key 
     await assertInvalid(service, { [alg]: await thief.sign({}, { alg }) })
   }
 })
+
+test('D-320, R055: a key for one kind of token makes no token of the other', async (t) => {
+  // Attack: the key for ID tokens has leaked, and signs access tokens of an administrator; or a logout hint is signed
+  // with the key for access tokens.
+  const service = await startService(t)
+  const { access_token, id_token } = await logIn(service)
+  const withIdKey = await thiefOf(service, access_token, 'id')
+  await assertInvalid(service, { 'signed by the key for ID tokens': await withIdKey.sign({}) })
+  const userinfo = await service.call('/oidc/userinfo', bearer(await withIdKey.sign({})))
+  assert.deepEqual([userinfo.status, userinfo.headers['www-authenticate']], [401, INVALID])
+  const withAccessKey = await thiefOf(service, id_token, 'access')
+  const hint = await withAccessKey.sign({}, { typ: 'JWT' })
+  const refused = await service.call(`/oidc/end_session?id_token_hint=${hint}`)
+  assert.equal(refused.status, 400)
+  assert.equal(refused.json().code, 'INVALID_ID_TOKEN_HINT')
+  assert.equal(await answerTo(service, access_token), 'taken', 'nothing has ended')
+})

@@ -29,9 +29,9 @@ test('a password login ends in a session whose calls are taken', async (t) => {
   assert.equal(decodeJwt(session.idToken())['sid'], session.id)
 })
 
-for (const signingAlgorithm of ['RS256', 'EdDSA']) {
-  test(`an ID token that is signed with ${signingAlgorithm} is verified`, async (t) => {
-    const service = await startService(t, { config: { edge: { oidc: { signingAlgorithm } } } })
+for (const idTokenAlgorithm of ['ES256', 'EdDSA']) {
+  test(`an ID token that is signed with ${idTokenAlgorithm} is verified`, async (t) => {
+    const service = await startService(t, { config: { edge: { oidc: { idTokenAlgorithm } } } })
     const session = await (await connectTo(service)).logIn(asAdmin)
     await session.refresh()
     assert.equal(session.claims().preferred_username, ADMIN.username)

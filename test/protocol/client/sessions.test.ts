@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { rotateSigningKey } from '../../../src/app/installation/rotate-signing-key.ts'
+import { rotateSigningKeys } from '../../../src/app/installation/rotate-signing-keys.ts'
 import { days, hours, minutes } from '../../../src/base/time/duration.ts'
 import { type SavedSession, ServerUnavailable, SessionEnded } from '../../../src/client/client.ts'
 import { PUBLISH_LEAD } from '../../../src/domain/tokens/keys/key-schedule.ts'
@@ -239,7 +239,7 @@ test('keys that rotate under a session', async (t) => {
   const service = await startService(t)
   const client = await connectTo(service)
   const session = await client.logIn(asAdmin)
-  const made = await rotateSigningKey(service.config)
+  const { id: made } = await rotateSigningKeys(service.config)
   await eventually(
     async () => (await keysOf(service)).includes(made.kid) || undefined,
     'the new key is published',
@@ -256,7 +256,7 @@ test('a key that is withdrawn takes the access token along, and not the session'
   const client = await connectTo(service)
   const session = await client.logIn(asAdmin)
   const old = decodeProtectedHeader(session.idToken()).kid ?? ''
-  await rotateSigningKey(service.config, 'older-keys')
+  await rotateSigningKeys(service.config, 'older-keys')
   await eventually(
     async () => !(await keysOf(service)).includes(old) || undefined,
     'the old key is withdrawn',

@@ -50,7 +50,6 @@ test('the APIs and login endpoints answer with the envelope', async (t) => {
 
   await t.test('an unknown address', async () => {
     for (const path of [
-      '/',
       '/nothing',
       '/edge',
       '/edge/client/v1',
@@ -156,8 +155,10 @@ test('the APIs and login endpoints answer with the envelope', async (t) => {
       const headers = { accept }
       const refused = await service.call('/edge/client/v1/current-identity', { headers })
       assertEnvelope(refused, 401, 'UNAUTHORIZED')
-      assertEnvelope(await service.call('/nothing', { headers }), 404, 'NOT_FOUND')
     }
+    // An address that is no API's: D-340.
+    const unknown = await service.call('/nothing', { headers: { accept: 'image/png' } })
+    assertEnvelope(unknown, 404, 'NOT_FOUND')
   })
 })
 

@@ -43,12 +43,12 @@ const good = ({ code, verifier }: { code: string; verifier: string }) => ({
 test('D-48: two instances that start at the same moment on an empty database', async (t) => {
   const [a, b] = await twoInstances(t)
 
-  await t.test('share one administrator, one signing key and one CA', async () => {
+  await t.test('share one administrator, one line of signing keys and one CA', async () => {
     const count = async (table: string) =>
       Number((await sql(a, `select count(*) as n from ${table}`))[0]?.['n'])
     assert.equal(await count('identities'), 1)
     assert.equal(await count('auth_policies'), 2, 'default and production, API 4.4')
-    assert.equal(await count('signing_keys'), 1)
+    assert.equal(await count('signing_keys'), 2, 'one for each kind of token')
     assert.equal(a.ca, b.ca)
     assert.equal((await a.call('/oidc/keys')).text, (await b.call('/oidc/keys')).text)
   })

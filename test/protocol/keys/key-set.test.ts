@@ -31,21 +31,25 @@ async function keysOf(service: Service): Promise<JWK[]> {
 
 for (const [algorithm, { kty, crv, hashed }] of Object.entries(KINDS)) {
   test(`the key set with ${algorithm}`, async (t) => {
-    const config = { edge: { oidc: { signingAlgorithm: algorithm } } }
+    const oidc = { signingAlgorithm: algorithm, idTokenAlgorithm: algorithm }
+    const config = { edge: { oidc } }
     const service = await startService(t, { config })
-    const [key, ...others] = await keysOf(service)
-    assert.ok(key)
+    const [key, idKey, ...others] = await keysOf(service)
+    assert.ok(key && idKey)
     assert.deepEqual(others, [])
+    assert.notEqual(key.kid, idKey.kid, 'D-320: two keys, even with one algorithm')
 
-    await t.test('R061: the key has its public members and no other', () => {
+    await t.test('R061: the keys have their public members and no other', () => {
       const members = [...hashed, 'alg', 'kid', 'use'].sort()
-      assert.deepEqual(Object.keys(key).sort(), members)
-      assert.deepEqual(
-        { kty: key.kty, crv: key.crv, alg: key.alg, use: key.use },
-        { kty, crv, alg: algorithm, use: 'sig' },
-      )
-      for (const member of ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k', 'oth']) {
-        assert.equal(member in key, false)
+      for (const one of [key, idKey]) {
+        assert.deepEqual(Object.keys(one).sort(), members)
+        assert.deepEqual(
+          { kty: one.kty, crv: one.crv, alg: one.alg, use: one.use },
+          { kty, crv, alg: algorithm, use: 'sig' },
+        )
+        for (const member of ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k', 'oth']) {
+          assert.equal(member in one, false)
+        }
       }
     })
 
@@ -57,7 +61,7 @@ for (const [algorithm, { kty, crv, hashed }] of Object.entries(KINDS)) {
     await t.test('tokens name that kid, and discovery names that algorithm', async () => {
       const { access_token, id_token } = await logIn(service)
       assert.equal(decodeProtectedHeader(access_token).kid, key.kid)
-      assert.equal(decodeProtectedHeader(id_token).kid, key.kid)
+      assert.equal(decodeProtectedHeader(id_token).kid, idKey.kid)
       const document = (await service.call('/.well-known/openid-configuration')).json()
       assert.deepEqual(document.id_token_signing_alg_values_supported, [algorithm])
       assert.equal(document.jwks_uri, `${service.baseUrl}/oidc/keys`)
@@ -70,6 +74,23 @@ for (const [algorithm, { kty, crv, hashed }] of Object.entries(KINDS)) {
     })
   })
 }
+
+test('D-320, OIDC Discovery §3: by default ID tokens are signed with RS256, access tokens with ES256', async (t) => {
+  const service = await startService(t)
+  const { access_token, id_token } = await logIn(service)
+  assert.equal(decodeProtectedHeader(access_token).alg, 'ES256')
+  assert.equal(decodeProtectedHeader(id_token).alg, 'RS256')
+  const document = (await service.call('/.well-known/openid-configuration')).json()
+  assert.deepEqual(document.id_token_signing_alg_values_supported, ['RS256'])
+  const keys = await keysOf(service)
+  assert.deepEqual(
+    keys.map(({ kid, alg }) => [kid, alg]),
+    [access_token, id_token].map((token) => {
+      const { kid, alg } = decodeProtectedHeader(token)
+      return [kid, alg]
+    }),
+  )
+})
 
 test('the key set as an answer', async (t) => {
   const service = await startService(t)

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { rotateSigningKey } from '../../../src/app/installation/rotate-signing-key.ts'
+import { rotateSigningKeys } from '../../../src/app/installation/rotate-signing-keys.ts'
 import { TestClock } from '../../support/clocks/clock.ts'
 import { oidcSession } from '../../support/edge/live-session.ts'
 import { openTunnel, pass, startRealEdge, travellerOf } from '../../support/edge/real-edge.ts'
@@ -41,11 +41,12 @@ test('D-135, R062: a leaked key is of no use at any instance', async (t) => {
   const [a, b] = await twoInstances(t)
   const tokens = await logInOffline(a)
   const thief = await thiefOf(a, tokens.access_token)
+  const idThief = await thiefOf(a, tokens.id_token, 'id')
   const forged = await thief.sign({ jti: 'forged', z_ia: true })
   for (const service of [a, b]) assert.equal(await challengeAt(service, forged), undefined)
 
   const begun = performance.now()
-  const made = await rotateSigningKey(a.config, 'older-keys')
+  const { access: made, id } = await rotateSigningKeys(a.config, 'older-keys')
   await Promise.all([felt(a, forged), felt(b, forged)])
   const took = performance.now() - begun
 
@@ -57,7 +58,7 @@ test('D-135, R062: a leaked key is of no use at any instance', async (t) => {
       const { keys } = (await service.call('/oidc/keys')).json()
       assert.deepEqual(
         keys.map(({ kid }: { kid: string }) => kid),
-        [made.kid],
+        [made.kid, id.kid],
       )
       assert.equal(await challengeAt(service, await thief.sign({ jti: 'another' })), INVALID)
     }
@@ -76,7 +77,7 @@ test('D-135, R062: a leaked key is of no use at any instance', async (t) => {
       )
       assert.equal(introspect.status, 401)
       assert.equal((await revoke(b, forged)).status, 200)
-      for (const hint of [tokens.id_token, await thief.sign({}, { typ: 'JWT' })]) {
+      for (const hint of [tokens.id_token, await idThief.sign({}, { typ: 'JWT' })]) {
         const reply = await post(b, '/oidc/end_session', { id_token_hint: hint })
         assert.equal(reply.status, 400, reply.text)
       }
@@ -95,24 +96,29 @@ test('D-135, R062: a leaked key is of no use at any instance', async (t) => {
   })
 
   await t.test(
-    'R109: the key that was made and the one that was withdrawn are events',
+    'R109: the keys that were made and those that were withdrawn are events',
     async () => {
-      const oldKid = decodeProtectedHeader(tokens.access_token).kid
+      const [oldKid, oldIdKid] = [tokens.access_token, tokens.id_token].map(
+        (token) => decodeProtectedHeader(token).kid,
+      )
       const rows = await sql(a, "select type, details from events where type like 'signing-key.%'")
       const words = rows.map(({ type, details }) => `${type} ${JSON.parse(String(details)).kid}`)
       assert.deepEqual(
         words.toSorted(),
         [
           `signing-key.created ${oldKid}`,
+          `signing-key.created ${oldIdKid}`,
           `signing-key.created ${made.kid}`,
+          `signing-key.created ${id.kid}`,
           `signing-key.revoked ${oldKid}`,
+          `signing-key.revoked ${oldIdKid}`,
         ].toSorted(),
       )
     },
   )
 
   await t.test('a second leak is dealt with like the first', async () => {
-    const again = await rotateSigningKey(a.config, 'older-keys')
+    const { access: again } = await rotateSigningKeys(a.config, 'older-keys')
     const { access_token } = await eventually(async () => {
       const fresh = await logIn(a)
       return decodeProtectedHeader(fresh.access_token).kid === again.kid ? fresh : undefined
@@ -124,14 +130,14 @@ test('D-135, R062: a leaked key is of no use at any instance', async (t) => {
 test('two instances that revoke and rotate at the same moment end with one line of keys', async (t) => {
   const [a, b] = await twoInstances(t)
   await Promise.all([
-    rotateSigningKey(a.config, 'older-keys'),
-    rotateSigningKey(b.config, 'older-keys'),
-    rotateSigningKey(a.config),
+    rotateSigningKeys(a.config, 'older-keys'),
+    rotateSigningKeys(b.config, 'older-keys'),
+    rotateSigningKeys(a.config),
   ])
   const rows = await sql(a, 'select kid, generation from signing_keys order by generation')
   const generations = rows.map(({ generation }) => Number(generation))
   assert.deepEqual(generations, [...new Set(generations)])
-  assert.equal(generations.at(-1), 4)
+  assert.equal(generations.at(-1), 8, 'two keys at the first start, and two for each command')
   const kids = rows.map(({ kid }) => String(kid))
   for (const service of [a, b]) {
     await eventually(async () => {
@@ -159,7 +165,7 @@ test('D-135: a leaked key opens no gateway, and what it has opened is closed', a
   assert.equal(tunnel.status, 101)
   const closed = new Promise<void>((resolve) => tunnel.socket.once('close', () => resolve()))
 
-  await rotateSigningKey(service.config, 'older-keys')
+  await rotateSigningKeys(service.config, 'older-keys')
   await closed
   await eventually(async () => {
     const reply = await pass(t, edge, attacker)

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
-import { rotateSigningKey } from '../../../src/app/installation/rotate-signing-key.ts'
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JWK, jwtVerify } from 'jose'
+import { rotateSigningKeys } from '../../../src/app/installation/rotate-signing-keys.ts'
 import { milliseconds, minutes } from '../../../src/base/time/duration.ts'
 import { PUBLISH_LEAD } from '../../../src/domain/tokens/keys/key-schedule.ts'
 import { EXPIRED, IDENTITY } from '../../support/login/challenges.ts'
@@ -14,9 +14,10 @@ import { freePort, webAt } from '../../support/ports.ts'
 import { type Service, type ServiceOptions, startService } from '../../support/service.ts'
 import { sql } from '../../support/stores/sql.ts'
 
-async function kidsOf(service: Service): Promise<string[]> {
-  const { keys } = (await service.call('/oidc/keys')).json()
-  return keys.map(({ kid }: { kid: string }) => kid)
+/** The kids of access tokens: by default those keys are ES256, and those of ID tokens RS256 (D-320). */
+async function kidsOf(service: Service, algorithm = 'ES256'): Promise<string[]> {
+  const { keys } = (await service.call('/oidc/keys')).json() as { keys: JWK[] }
+  return keys.filter(({ alg }) => alg === algorithm).map(({ kid = '' }) => kid)
 }
 
 const signedWith = (token: string) => decodeProtectedHeader(token).kid
@@ -39,8 +40,8 @@ async function restart(
 test('D-23: rotation on command', async (t) => {
   const first = await startService(t, { config: { web: webAt(await freePort()) } })
   const early = await login(first)
-  const [oldKid] = await kidsOf(first)
-  const made = await rotateSigningKey(first.config)
+  const [[oldKid], [oldIdKid]] = [await kidsOf(first), await kidsOf(first, 'RS256')]
+  const { access: made, id } = await rotateSigningKeys(first.config)
   const service = await restart(t, first)
 
   await t.test('the new key is published before its first use', async () => {
@@ -54,7 +55,8 @@ test('D-23: rotation on command', async (t) => {
 
   await t.test('it signs when it has been published for the lead', async () => {
     service.clock.advance(PUBLISH_LEAD)
-    assert.equal(signedWith(await login(service)), made.kid)
+    const { access_token, id_token } = await logIn(service)
+    assert.deepEqual([signedWith(access_token), signedWith(id_token)], [made.kid, id.kid])
   })
 
   await t.test('R062: logins and calls go on, with tokens of either key', async () => {
@@ -92,7 +94,7 @@ test('D-23: rotation on command', async (t) => {
       "select details from events where type = 'signing-key.created'",
     )
     const kids = events.map(({ details }) => JSON.parse(String(details)).kid)
-    assert.deepEqual(kids.sort(), [oldKid, made.kid].sort())
+    assert.deepEqual(kids.sort(), [oldKid, oldIdKid, made.kid, id.kid].sort())
   })
 })
 
@@ -114,20 +116,22 @@ test('D-23: rotation by age', async (t) => {
 
 test('D-23: another algorithm in the configuration takes effect with a new key', async (t) => {
   const first = await startService(t, { config: { web: webAt(await freePort()) } })
-  const early = await login(first)
-  const edge = { oidc: { signingAlgorithm: 'EdDSA' } }
+  const early = (await logIn(first)).id_token
+  const edge = { oidc: { idTokenAlgorithm: 'EdDSA' } }
   const service = await restart(t, first, { edge })
   const algorithms = async () =>
     (await service.call('/.well-known/openid-configuration')).json()
       .id_token_signing_alg_values_supported
 
-  assert.deepEqual(await algorithms(), ['ES256', 'EdDSA'])
-  assert.equal(decodeProtectedHeader(await login(service)).alg, 'ES256')
+  assert.deepEqual(await algorithms(), ['RS256', 'EdDSA'])
+  assert.equal(decodeProtectedHeader((await logIn(service)).id_token).alg, 'RS256')
   service.clock.advance(PUBLISH_LEAD)
-  const late = await login(service)
+  const { access_token, id_token: late } = await logIn(service)
   assert.equal(decodeProtectedHeader(late).alg, 'EdDSA')
-  for (const token of [early, late]) {
-    assert.equal((await service.call(IDENTITY, bearer(token))).status, 200)
+  assert.equal((await service.call(IDENTITY, bearer(access_token))).status, 200)
+  for (const hint of [early, late]) {
+    const reply = await service.call(`/oidc/end_session?id_token_hint=${hint}`)
+    assert.equal(reply.status, 200, reply.text)
   }
   service.clock.advance(minutes(30))
   assert.deepEqual(await algorithms(), ['EdDSA'])
@@ -137,7 +141,7 @@ test('R061: a longer life of tokens keeps the key that signed them for as long',
   const oidc = { accessTokenDuration: '5h', idTokenDuration: '5h' }
   const first = await startService(t, { config: { web: webAt(await freePort()), edge: { oidc } } })
   const early = await login(first)
-  await rotateSigningKey(first.config)
+  await rotateSigningKeys(first.config)
   const shorter = { accessTokenDuration: '5m', idTokenDuration: '5m' }
   const service = await restart(t, first, { edge: { oidc: shorter } })
   service.clock.advance(minutes(4 * 60))

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeProtectedHeader } from 'jose'
-import { rotateSigningKey } from '../../../src/app/installation/rotate-signing-key.ts'
+import { rotateSigningKeys } from '../../../src/app/installation/rotate-signing-keys.ts'
 import { PUBLISH_LEAD } from '../../../src/domain/tokens/keys/key-schedule.ts'
 import { bearer, logIn } from '../../support/login/login.ts'
 import { startService } from '../../support/service.ts'
@@ -17,7 +17,7 @@ const PATIENCE_MS = 60_000
 test('D-23, R062: a running service publishes and uses a key that was made beside it, and loses no call', async (t) => {
   const service = await startService(t)
   const { access_token } = await logIn(service)
-  const made = await rotateSigningKey(service.config)
+  const { access: made } = await rotateSigningKeys(service.config)
   const published = async (): Promise<boolean> => {
     const { keys } = (await service.call('/oidc/keys')).json()
     return keys.some(({ kid }: { kid: string }) => kid === made.kid)

@@ -149,7 +149,7 @@ test('every listener tells what there is and where', async (t) => {
   for (const service of [apis, login]) {
     const { data } = (await service.call('/version')).json()
     assert.ok('edge-oidc' in data.apiVersions)
-    assert.deepEqual(data.capabilities, [], 'D-319: for the clients of the compatibility layer')
+    assert.deepEqual(data.capabilities, ['OIDC_AUTH'], 'D-319')
     const v1 = (path: string, at: Service) => ({
       v1: { path, apiBaseUrls: [`${at.baseUrl}${path}`] },
     })

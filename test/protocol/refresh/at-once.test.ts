@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { rotateSigningKey } from '../../../src/app/installation/rotate-signing-key.ts'
+import { rotateSigningKeys } from '../../../src/app/installation/rotate-signing-keys.ts'
 import { PUBLISH_LEAD } from '../../../src/domain/tokens/keys/key-schedule.ts'
 import { clockOfStandingUptime } from '../../support/clocks/uptime-clock.ts'
 import { answerTo, INVALID } from '../../support/login/challenges.ts'
@@ -123,7 +123,7 @@ for (const [name, start] of Object.entries(SETUPS)) {
 test('R062: a signing key is rotated under refreshes, and none of them is lost', async (t) => {
   const service = await startService(t)
   const before = decodeProtectedHeader((await logInOffline(service)).access_token).kid
-  const made = await rotateSigningKey(service.config)
+  const { access: made } = await rotateSigningKeys(service.config)
   const chains = await Promise.all(FIFTY.slice(0, 4).map(() => logInOffline(service)))
   const kids: (string | undefined)[] = []
   let isOver = false

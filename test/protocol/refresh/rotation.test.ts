@@ -350,13 +350,16 @@ test('D-2: the issuer of the login stays the iss of every token, wherever it is 
   assert.equal(await answerTo(other, second.access_token), 'taken')
 })
 
-for (const signingAlgorithm of ['RS256', 'EdDSA']) {
-  test(`a refresh signs with ${signingAlgorithm} where that is configured`, async (t) => {
-    const service = await startService(t, { config: { edge: { oidc: { signingAlgorithm } } } })
+for (const [signingAlgorithm, idTokenAlgorithm] of [
+  ['RS256', 'EdDSA'],
+  ['EdDSA', 'ES256'],
+]) {
+  test(`a refresh signs with ${signingAlgorithm} and ${idTokenAlgorithm} where those are configured`, async (t) => {
+    const oidc = { signingAlgorithm, idTokenAlgorithm }
+    const service = await startService(t, { config: { edge: { oidc } } })
     const { refresh_token } = await logInOffline(service)
     const { access_token, id_token } = await refreshed(service, refresh_token)
-    for (const token of [access_token, id_token]) {
-      assert.equal(decodeProtectedHeader(token).alg, signingAlgorithm)
-    }
+    assert.equal(decodeProtectedHeader(access_token).alg, signingAlgorithm)
+    assert.equal(decodeProtectedHeader(id_token).alg, idTokenAlgorithm)
   })
 }

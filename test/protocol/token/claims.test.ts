@@ -34,7 +34,8 @@ const ALGORITHMS = [
 
 for (const { algorithm, hash } of ALGORITHMS) {
   test(`tokens signed with ${algorithm}`, async (t) => {
-    const config = { edge: { oidc: { signingAlgorithm: algorithm } } }
+    const oidc = { signingAlgorithm: algorithm, idTokenAlgorithm: algorithm }
+    const config = { edge: { oidc } }
     const service = await startService(t, { config })
     service.clock.hold()
     const now = Math.floor(service.clock.now() / 1_000)
@@ -44,7 +45,7 @@ for (const { algorithm, hash } of ALGORITHMS) {
     const [identity] = await sql(service, "select id from identities where name = 'admin'")
     const [session] = await sql(service, 'select id from api_sessions')
 
-    await t.test('both tokens verify with the published key of that algorithm', async () => {
+    await t.test('both tokens verify with the published keys of that algorithm', async () => {
       const keys = createLocalJWKSet((await service.call('/oidc/keys')).json())
       for (const token of [tokens.access_token, tokens.id_token]) {
         const { protectedHeader } = await jwtVerify(token, keys, { algorithms: [algorithm] })
@@ -83,7 +84,7 @@ for (const { algorithm, hash } of ALGORITHMS) {
     await t.test('D-25: the header of the ID token is not that of an access token', () => {
       const { alg, typ, kid, ...rest } = decodeProtectedHeader(tokens.id_token)
       assert.deepEqual({ alg, typ, rest }, { alg: algorithm, typ: 'JWT', rest: {} })
-      assert.equal(kid, decodeProtectedHeader(tokens.access_token).kid)
+      assert.notEqual(kid, decodeProtectedHeader(tokens.access_token).kid, 'D-320')
     })
 
     await t.test('D-25: the ID token has exactly these claims', () => {
@@ -125,6 +126,13 @@ for (const { algorithm, hash } of ALGORITHMS) {
     })
   })
 }
+
+test('OIDC Core §3.1.3.6: at_hash follows the algorithm of the ID token, not that of the access token', async (t) => {
+  const config = { edge: { oidc: { signingAlgorithm: 'EdDSA', idTokenAlgorithm: 'RS256' } } }
+  const { access_token, id_token } = await logIn(await startService(t, { config }))
+  const digest = createHash('sha256').update(access_token).digest()
+  assert.equal(decodeJwt(id_token)['at_hash'], digest.subarray(0, 16).toString('base64url'))
+})
 
 test('claims that follow the identity and the request', async (t) => {
   const service = await startService(t)

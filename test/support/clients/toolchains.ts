@@ -22,11 +22,27 @@ export async function missing(
   return isThere ? false : `${command} is not installed`
 }
 
-/** Builds the Go program in this folder, and returns its path. */
-export async function buildGo(folder: string): Promise<string> {
+/** Builds a program of the Go module in this folder, and returns its path. */
+export async function buildGo(folder: string, path = '.'): Promise<string> {
   const out = join(await mkdtemp(join(tmpdir(), 'latchkey-go-')), 'program')
-  await run('go', ['build', '-o', out, '.'], { cwd: folder, maxBuffer: 1 << 24 })
+  await run('go', ['build', '-o', out, path], { cwd: folder, maxBuffer: 1 << 24 })
   return out
+}
+
+/** Builds the Rust program in this folder, and returns its path. What it is built of is kept for the next run. */
+export async function buildRust(folder: string): Promise<string> {
+  const target = join(tmpdir(), 'latchkey-clients-rust')
+  const args = ['build', '--quiet', '--locked', '--target-dir', target]
+  await run('cargo', args, { cwd: folder, maxBuffer: 1 << 24 })
+  return join(target, 'debug', 'latchkey-test-client')
+}
+
+/** Fetches what the `pom.xml` in this folder names, kept for the next run; returns the class path. */
+export async function prepareJava(folder: string): Promise<string> {
+  const libraries = join(tmpdir(), 'latchkey-clients-java')
+  const args = ['-q', '-B', 'dependency:copy-dependencies', `-DoutputDirectory=${libraries}`]
+  await run('mvn', args, { cwd: folder, maxBuffer: 1 << 24 })
+  return join(libraries, '*')
 }
 
 /** Returns a Python that has these packages, kept in the temporary folder for the next run; undefined without pip. */
@@ -45,21 +61,57 @@ export async function preparePython(packages: readonly string[]): Promise<string
 // biome-ignore lint/suspicious/noExplicitAny: what a program prints
 export type Printed = any
 
+interface Ran {
+  readonly code: number | null
+  readonly printed: Printed
+  readonly log: string
+}
+
 /** Runs a program with JSON as its input; returns the last line that it printed, which is JSON. */
-export function runWith(
+export function runWith(command: string, args: readonly string[], input: unknown): Promise<Ran> {
+  return talkWith(command, args, input, undefined)
+}
+
+/**
+ * The same for a program that prints `{"url": …}` for a browser, and then reads the address that the browser came back
+ * to.
+ */
+export function runWithBrowser(
   command: string,
   args: readonly string[],
   input: unknown,
-): Promise<{ readonly code: number | null; readonly printed: Printed; readonly log: string }> {
+  visit: (url: string) => Promise<string>,
+): Promise<Ran> {
+  return talkWith(command, args, input, visit)
+}
+
+function talkWith(
+  command: string,
+  args: readonly string[],
+  input: unknown,
+  visit: ((url: string) => Promise<string>) | undefined,
+): Promise<Ran> {
   const child = spawn(command, [...args], { stdio: ['pipe', 'pipe', 'pipe'] })
   const output = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      output[name] += text
-    })
-  }
-  child.stdin.end(JSON.stringify(input))
+  child.stdin.write(`${JSON.stringify(input)}\n`)
+  if (visit === undefined) child.stdin.end()
   return new Promise((resolve, reject) => {
+    let isVisited = visit === undefined
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        output[name] += text
+        if (isVisited || !output.stdout.includes('\n')) return
+        isVisited = true
+        const { url } = JSON.parse(output.stdout.split('\n')[0] ?? '')
+        visit?.(url).then(
+          (back) => child.stdin.end(`${back}\n`),
+          (error: unknown) => {
+            child.kill('SIGKILL')
+            reject(error)
+          },
+        )
+      })
+    }
     child.on('error', reject)
     child.on('close', (code) => {
       const last = output.stdout.trim().split('\n').at(-1) ?? ''

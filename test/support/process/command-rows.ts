@@ -137,6 +137,14 @@ export const ROWS: Readonly<Record<string, Row>> = {
     ACTIONS,
     'describe shows an identity with its credentials, sessions and events',
   ),
+  'describe session': both(
+    ACTIONS,
+    'D-381: an end waits for its confirmations, and a session has a ledger',
+  ),
+  'list routers': {
+    done: [ACTIONS, 'D-381: an end waits for its confirmations, and a session has a ledger'],
+    mistaken: LOGGED_OUT,
+  },
   'disable identity': both(ACTIONS, 'an identity is disabled for some minutes, and enabled'),
   'enable identity': both(ACTIONS, 'an identity is disabled for some minutes, and enabled'),
   unlock: both(ACTIONS, 'a locked password is unlocked by username or by identity'),

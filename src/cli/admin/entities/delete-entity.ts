@@ -1,14 +1,15 @@
 /** `latchkey delete`, and the confirmation before actions that cannot be undone. */
-import { pathOf } from '../../api/edge-api.ts'
+import { type EdgeApi, pathOf } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
 import { plain, printJson } from '../../terminal/output.ts'
+import { askForProof, secondsOf, type WaitValues } from '../sessions/confirmations.ts'
 import type { Row } from './columns.ts'
 import { findAllNamed, idOf } from './names.ts'
 import type { Resource } from './resource.ts'
 import { titleOf } from './write-entity.ts'
 
-export interface ConfirmedValues extends SessionValues {
+export interface ConfirmedValues extends SessionValues, WaitValues {
   readonly yes?: boolean
 }
 
@@ -18,38 +19,57 @@ export async function deleteEntity(
   values: ConfirmedValues,
   io: Io,
 ): Promise<ExitCode> {
+  secondsOf(values)
   const api = await openApi(values, io)
   const rows = await findAllNamed(api, resource, names)
   const title = (row: Row) => plain(`${resource.one} ${titleOf(row)}`)
   await confirm(`${resource.remove} the ${rows.map(title).join(', the ')}?`, values, io)
-  return forEach(rows, values, io, async (row) => {
-    await api.send('DELETE', pathOf(resource.path, idOf(row)))
-    return `${DONE[resource.remove] ?? 'Done'}: ${title(row)}.`
-  })
+  return forEach(
+    rows,
+    values,
+    io,
+    async (row) => {
+      await api.send('DELETE', pathOf(resource.path, idOf(row)))
+      return `${DONE[resource.remove] ?? 'Done'}: ${title(row)}.`
+    },
+    api,
+  )
 }
 
 /**
  * Does something with each of several entities, in the given order, and says so as soon as it is done. The first failure
- * ends it: what was done before has been said.
+ * ends it: what was done before has been said. With `--wait`, it also says who has confirmed it.
  */
 export async function forEach(
   rows: readonly Row[],
-  { json }: SessionValues,
+  values: SessionValues & WaitValues,
   io: Io,
   act: (row: Row) => Promise<string>,
+  /** Needed for `--wait`. */
+  api?: Pick<EdgeApi, 'takeEnding' | 'get'>,
 ): Promise<ExitCode> {
-  const done: { readonly id: string }[] = []
+  const { json } = values
+  const seconds = secondsOf(values)
+  const done: { readonly id: string; readonly confirmations?: Row | null }[] = []
+  let isConfirmed = true
   try {
     for (const row of rows) {
       const said = await act(row)
-      done.push({ id: idOf(row) })
       if (json !== true) io.out(said)
+      if (api === undefined || seconds === undefined) {
+        done.push({ id: idOf(row) })
+        continue
+      }
+      const proof = await askForProof(api, seconds)
+      done.push({ id: idOf(row), confirmations: proof.confirmations })
+      isConfirmed &&= proof.isConfirmed
+      if (json !== true) for (const line of proof.lines) io.out(line)
     }
   } finally {
     // One object for one name, as scripts expect; a list for several.
     if (json === true && done.length > 0) printJson(io, rows.length === 1 ? done[0] : done)
   }
-  return EXIT.ok
+  return isConfirmed ? EXIT.ok : EXIT.unconfirmed
 }
 
 /** Throws CommandFailed if the user declines. Without a terminal, `--yes` is required. */

@@ -6,6 +6,8 @@ import { SESSION_OPTIONS } from '../../contexts/open-session.ts'
 import { type Command, command } from '../../table/command.ts'
 import type { Io } from '../../terminal/io.ts'
 import { QR_OPTION } from '../qr-option.ts'
+import { WAIT } from '../sessions/confirmations.ts'
+import type { ConfirmedValues } from './delete-entity.ts'
 import { optionsOf } from './fields.ts'
 import type { ListValues } from './list-entities.ts'
 import type { Resource } from './resource.ts'
@@ -29,6 +31,9 @@ const LIST = {
 } as const
 
 const OF_IDENTITY = { identity: { value: 'NAME', what: 'only those of this identity' } } as const
+
+/** Deleting one of these ends sessions or certificates. */
+const ENDS: readonly string[] = ['identity', 'authenticator', 'session']
 
 /** The line for one verb in the full help. */
 const FAMILIES = {
@@ -175,17 +180,21 @@ function updateCommand(resource: Resource): readonly Command[] {
 
 function deleteCommand(resource: Resource): Command {
   const { one, many, remove } = resource
-  return command({
+  const described = {
     words: `delete ${one}`,
     family: FAMILIES.delete,
     what: `${remove.toLowerCase()} one or several ${many}`,
     audience: 'administrator',
     operands: [{ ...operandOf(resource), isList: true }],
-    options: { ...YES, ...SESSION_OPTIONS },
     examples: [`latchkey delete ${one} ${exampleOf(resource)} --yes`],
     load: async () => {
       const { deleteEntity } = await import('./delete-entity.ts')
-      return (values, io, names) => deleteEntity(resource, names, values, io)
+      return (values: ConfirmedValues, io: Io, names: readonly string[]) =>
+        deleteEntity(resource, names, values, io)
     },
-  })
+  } as const
+  const options = { ...YES, ...SESSION_OPTIONS }
+  return ENDS.includes(one)
+    ? command({ ...described, options: { ...WAIT, ...options } })
+    : command({ ...described, options })
 }

@@ -76,7 +76,8 @@ export function openRouterFeed(
   const shownPolicies = new Map<string, string>()
 
   function sendKeys(): void {
-    const { keys } = signingKeys.keySet()
+    // Routers judge access tokens alone; a key for ID tokens must not verify one there (D-320).
+    const { keys } = signingKeys.keySet(['access'])
     const text = JSON.stringify(keys)
     if (text === shownKeys) return
     shownKeys = text

@@ -20,10 +20,13 @@ const MOMENT = milliseconds(1)
 const at = (after: Duration): Instant => plus(NOON, after)
 const before = (end: Duration): Instant => at(milliseconds(end - MOMENT))
 
+let generation = 0
+
 function key(kid: string, from: Instant, tokenLife: Duration = minutes(30)): StoredSigningKey {
   return {
     kid,
-    generation: 1,
+    generation: ++generation,
+    purpose: 'access',
     algorithm: 'ES256',
     publicJwk: {},
     sealedPrivateJwk: '',
@@ -40,31 +43,34 @@ test('D-23: a new key is published longer before its first use than a verifier m
 })
 
 test('D-23: the first key signs at once', () => {
-  assert.equal(activeFrom([], NOON), NOON)
+  assert.equal(activeFrom([], 'access', NOON), NOON)
 })
 
 test('D-23: a successor signs after it has been published for the lead', () => {
-  assert.equal(activeFrom([key('old', NOON)], at(days(3))), plus(at(days(3)), PUBLISH_LEAD))
+  assert.equal(
+    activeFrom([key('old', NOON)], 'access', at(days(3))),
+    plus(at(days(3)), PUBLISH_LEAD),
+  )
 })
 
 test('D-23: a key that waits for its time is not overtaken by one made after it', () => {
   const waiting = key('waiting', at(minutes(10)))
-  const next = activeFrom([key('old', NOON), waiting], at(minutes(1)))
+  const next = activeFrom([key('old', NOON), waiting], 'access', at(minutes(1)))
   assert.equal(next, at(minutes(20)))
 })
 
 test('D-23: the newest key whose time has come signs', () => {
   const keys = [key('old', NOON), key('new', at(minutes(10)))]
-  assert.equal(signingKey(keys, before(minutes(10)))?.kid, 'old')
-  assert.equal(signingKey(keys, at(minutes(10)))?.kid, 'new')
+  assert.equal(signingKey(keys, 'access', before(minutes(10)))?.kid, 'old')
+  assert.equal(signingKey(keys, 'access', at(minutes(10)))?.kid, 'new')
 })
 
 test('no key signs before the first one is there', () => {
-  assert.equal(signingKey([], NOON), undefined)
+  assert.equal(signingKey([], 'access', NOON), undefined)
 })
 
 test('D-135: the only key signs, also for an instance whose clock is behind the one that made it', () => {
-  assert.equal(signingKey([key('later', at(minutes(1)))], NOON)?.kid, 'later')
+  assert.equal(signingKey([key('later', at(minutes(1)))], 'access', NOON)?.kid, 'later')
 })
 
 test('API 3.3: every published key has a state, and an end from the moment it has a successor', () => {
@@ -72,7 +78,7 @@ test('API 3.3: every published key has a state, and an end from the moment it ha
     key('old', NOON, minutes(30)),
     key('now', at(minutes(10)), minutes(30)),
     key('next', at(minutes(20))),
-  ].map((one, i) => ({ ...one, generation: i + 1 }))
+  ]
   const described = describeKeys(keys, at(minutes(15))).map((one) => ({
     kid: one.key.kid,
     state: one.state,
@@ -121,13 +127,53 @@ test('D-23: rotation is due so early that the successor signs when the key reach
   const rotation = days(90)
   const keys = [key('old', NOON)]
   const due = milliseconds(rotation - PUBLISH_LEAD)
-  assert.equal(isRotationDue(keys, rotation, before(due)), false)
-  assert.equal(isRotationDue(keys, rotation, at(due)), true)
-  assert.equal(activeFrom(keys, at(due)), at(rotation))
+  assert.equal(isRotationDue(keys, 'access', { algorithm: 'ES256', rotation }, before(due)), false)
+  assert.equal(isRotationDue(keys, 'access', { algorithm: 'ES256', rotation }, at(due)), true)
+  assert.equal(activeFrom(keys, 'access', at(due)), at(rotation))
 })
 
 test('D-23: rotation is due when there is no key, and not while a successor waits', () => {
-  assert.equal(isRotationDue([], days(90), NOON), true)
+  assert.equal(isRotationDue([], 'access', { algorithm: 'ES256', rotation: days(90) }, NOON), true)
   const keys = [key('old', NOON), key('waiting', at(days(90)))]
-  assert.equal(isRotationDue(keys, days(90), at(days(90))), false)
+  assert.equal(
+    isRotationDue(keys, 'access', { algorithm: 'ES256', rotation: days(90) }, at(days(90))),
+    false,
+  )
+})
+
+test('D-320: access tokens and ID tokens have a chain of keys each', () => {
+  const keys = [
+    key('access 1', NOON),
+    { ...key('id 1', NOON), purpose: 'id' as const },
+    { ...key('id 2', at(minutes(10))), purpose: 'id' as const },
+  ]
+  const later = at(minutes(10))
+  assert.equal(signingKey(keys, 'access', later)?.kid, 'access 1')
+  assert.equal(signingKey(keys, 'id', later)?.kid, 'id 2')
+  assert.deepEqual(
+    describeKeys(keys, later).map(({ key: { kid }, state }) => [kid, state]),
+    [
+      ['access 1', 'signing'],
+      ['id 1', 'retiring'],
+      ['id 2', 'signing'],
+    ],
+  )
+  // The successor of an ID token's key ends no key of access tokens.
+  assert.deepEqual(kids(publishedKeys(keys, at(minutes(40)))), ['access 1', 'id 2'])
+  assert.deepEqual(kids(goneKeys(keys, at(minutes(40)))), ['id 1'])
+})
+
+test('D-320: a key from before signs both kinds, and stays until each kind has a successor', () => {
+  const old = { ...key('old', NOON), purpose: 'any' as const }
+  const id = { ...key('id', at(minutes(10))), purpose: 'id' as const }
+  const rotation = days(90)
+  assert.equal(isRotationDue([old], 'access', { algorithm: 'ES256', rotation }, NOON), false)
+  assert.equal(isRotationDue([old], 'id', { algorithm: 'RS256', rotation }, NOON), true)
+  assert.equal(signingKey([old, id], 'id', NOON)?.kid, 'old')
+  assert.equal(signingKey([old, id], 'id', at(minutes(10)))?.kid, 'id')
+  assert.equal(signingKey([old, id], 'access', at(minutes(10)))?.kid, 'old')
+  assert.deepEqual(goneKeys([old, id], at(days(10))), [])
+  const access = { ...key('access', at(days(10))), purpose: 'access' as const }
+  assert.deepEqual(kids(goneKeys([old, id, access], at(days(11)))), ['old'])
+  assert.equal(describeKeys([old, id], at(minutes(10)))[0]?.state, 'signing')
 })

@@ -8,13 +8,15 @@ import { notFound } from '../../refusals.ts'
 import type { TokenPorts } from '../ports.ts'
 import type { KeyState, PublishedKey } from './key-schedule.ts'
 import { type RotationPorts, revokeOlderKeys, rotateKeys } from './rotate-keys.ts'
-import type { SigningAlgorithm } from './signing-key.ts'
+import type { KeyPurpose, SigningAlgorithm } from './signing-key.ts'
+import type { NewKeys } from './signing-keys.ts'
 
 /** Members have the names of the list's fields. */
 export interface SigningKeyDetail {
   /** The kid: a key has no other name. */
   readonly id: string
   readonly kid: string
+  readonly purpose: KeyPurpose
   readonly algorithm: SigningAlgorithm
   readonly state: KeyState
   readonly createdAt: Instant
@@ -41,14 +43,13 @@ export async function findKey(
   return key
 }
 
-/** Returns the kid of the new key. */
 export async function rotateKeysOnDemand(
   ports: RotationPorts,
   revokes: 'nothing' | 'older-keys',
   caller: Caller,
-): Promise<string> {
+): Promise<NewKeys> {
   const rotate = revokes === 'nothing' ? rotateKeys : revokeOlderKeys
-  return (await rotate(ports, caller)).kid
+  return rotate(ports, caller)
 }
 
 /** Includes keys that another instance has just created. */
@@ -60,7 +61,7 @@ async function publishedKeys({
 }
 
 function detailOf({ key, state, publishedUntil }: PublishedKey): SigningKeyDetail {
-  const { kid, algorithm, createdAt, activeFrom, publicJwk } = key
+  const { kid, purpose, algorithm, createdAt, activeFrom, publicJwk } = key
   const jwk = publicJwk
-  return { id: kid, kid, algorithm, state, createdAt, activeFrom, publishedUntil, jwk }
+  return { id: kid, kid, purpose, algorithm, state, createdAt, activeFrom, publishedUntil, jwk }
 }

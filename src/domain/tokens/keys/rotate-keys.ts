@@ -10,7 +10,7 @@ import { endingOf } from '../../sessions/api-session.ts'
 import type { Stores } from '../../stores.ts'
 import type { TokenPorts } from '../ports.ts'
 import type { StoredSigningKey } from './signing-key.ts'
-import type { KeepKey } from './signing-keys.ts'
+import type { KeepKeys, NewKeys } from './signing-keys.ts'
 
 /** Also used by the command, which has no running instance. */
 export type RotationPorts = Pick<TokenPorts, keyof AuditPorts | 'signingKeys' | 'transaction'>
@@ -18,35 +18,33 @@ export type RotationPorts = Pick<TokenPorts, keyof AuditPorts | 'signingKeys' | 
 /** How often another instance may be faster; more than happens in practice. */
 const TRIES = 10
 
-/**
- * Creates the first key, or the next one if it is due. Returns undefined if it is not, or if another instance was
- * faster.
- */
-export function rotateKeysIfDue(ports: RotationPorts): Promise<StoredSigningKey | undefined> {
+/** Creates the first keys, or the next ones that are due. Returns none if another instance was faster. */
+export function rotateKeysIfDue(ports: RotationPorts): Promise<readonly StoredSigningKey[]> {
   return ports.signingKeys.rotateIfDue(keepWith(ports, undefined))
 }
 
-/** Creates the next key: published now, used once all verifiers know it. The caller is undefined for a command. */
-export function rotateKeys(
-  ports: RotationPorts,
-  caller: Caller | undefined,
-): Promise<StoredSigningKey> {
+/**
+ * Creates the next key of each kind of token: published now, used once all verifiers know it. The caller is undefined for
+ * a command.
+ */
+export function rotateKeys(ports: RotationPorts, caller: Caller | undefined): Promise<NewKeys> {
   return insist(ports.signingKeys.rotate, keepWith(ports, caller))
 }
 
 /**
- * For a leak: creates a key that signs from now on, and withdraws every older one. Their tokens are refused everywhere
- * within a second; sessions and refresh tokens stay valid.
+ * For a leak: creates keys that sign from now on, and withdraws every older one, of both kinds: a thief of one key may
+ * have all. Their tokens are refused everywhere within a second; sessions and refresh tokens stay valid.
  */
 export function revokeOlderKeys(
   ports: RotationPorts,
   caller: Caller | undefined,
-): Promise<StoredSigningKey> {
-  const keep = keepWith(ports, caller, async (tx, { generation }) => {
-    for (const { kid, tokenLife } of await tx.signingKeys.removeBefore(generation)) {
+): Promise<NewKeys> {
+  const keep = keepWith(ports, caller, async (tx, made) => {
+    const first = Math.min(...made.map(({ generation }) => generation))
+    for (const { kid, purpose, tokenLife } of await tx.signingKeys.removeBefore(first)) {
       const now = ports.clock.now()
       await tx.sessionEndings.insert(endingOf(`key:${kid}`, now, plus(now, tokenLife)))
-      const revoked = { type: 'signing-key.revoked', details: { kid } } as const
+      const revoked = { type: 'signing-key.revoked', details: { kid, purpose } } as const
       await tx.events.insert(recordEvent(ports, caller, revoked))
     }
   })
@@ -56,28 +54,33 @@ export function revokeOlderKeys(
 function keepWith(
   ports: RotationPorts,
   caller: Caller | undefined,
-  besides?: (tx: Stores, key: StoredSigningKey) => Promise<void>,
-): KeepKey {
-  return (key) =>
+  besides?: (tx: Stores, made: readonly StoredSigningKey[]) => Promise<void>,
+): KeepKeys {
+  return (made) =>
     ports.transaction(async (tx) => {
-      if (!(await tx.signingKeys.insert(key))) return false
-      const { kid } = key
-      const created = { type: 'signing-key.created', details: { kid } } as const
-      await tx.events.insert(recordEvent(ports, caller, created))
-      await besides?.(tx, key)
+      for (const [index, key] of made.entries()) {
+        if (!(await tx.signingKeys.insert(key))) {
+          if (index === 0) return false
+          // Generations are taken in order, so whoever has this one has the first one too. Throwing undoes that insert.
+          throw new Error('another instance has created half of these keys')
+        }
+        const { kid, purpose } = key
+        const created = { type: 'signing-key.created', details: { kid, purpose } } as const
+        await tx.events.insert(recordEvent(ports, caller, created))
+      }
+      await besides?.(tx, made)
       return true
     })
 }
 
 async function insist(
-  rotate: (keep: KeepKey) => Promise<StoredSigningKey | undefined>,
-  keep: KeepKey,
-): Promise<StoredSigningKey> {
+  rotate: (keep: KeepKeys) => Promise<NewKeys | undefined>,
+  keep: KeepKeys,
+): Promise<NewKeys> {
   for (let tries = 0; tries < TRIES; tries++) {
-    // Undefined: another instance rotated at the same moment. Try again, since the caller asked for a key after that
-    // one.
-    const key = await rotate(keep)
-    if (key !== undefined) return key
+    // Undefined: another instance rotated at the same moment. Try again, since the caller asked for keys after those.
+    const made = await rotate(keep)
+    if (made !== undefined) return made
   }
   throw new Error('other instances keep rotating the keys; try again')
 }

@@ -7,11 +7,10 @@ import type { IdentityId } from '../../../base/ids.ts'
 import type { Random } from '../../../base/secrets/random.ts'
 import { inSeconds } from '../../../base/time/duration.ts'
 import { type Instant, instant } from '../../../base/time/instant.ts'
-import { ACCESS_TOKEN_TYP } from '../../../protocol/service-claims.ts'
 import type { Identity } from '../../identities/identity.ts'
 import type { OidcSession } from '../../sessions/api-session.ts'
 import { accessTokenClaims } from '../access-token.ts'
-import { ID_TOKEN_TYP, idTokenClaims } from '../id-token.ts'
+import { idTokenClaims } from '../id-token.ts'
 import type { TokenPorts } from '../ports.ts'
 
 /** The content of a token response, except the refresh token. */
@@ -50,25 +49,26 @@ export async function signTokens(
     now,
     random,
   )
-  const signed = await signingKeys.sign(ACCESS_TOKEN_TYP, { ...access })
-  const idToken = idTokenClaims(
-    {
-      session,
-      identity,
-      username,
-      authTime,
-      nonce,
-      life: idTokenLife,
-      issuedWith: { accessToken: signed.token, algorithm: signed.algorithm },
-    },
-    now,
+  const accessToken = await signingKeys.sign('access', () => ({ ...access }))
+  const idToken = await signingKeys.sign('id', (algorithm) =>
+    idTokenClaims(
+      {
+        session,
+        identity,
+        username,
+        authTime,
+        nonce,
+        life: idTokenLife,
+        issuedWith: { accessToken, algorithm },
+      },
+      now,
+    ),
   )
-  const { token: signedIdToken } = await signingKeys.sign(ID_TOKEN_TYP, idToken)
   return {
     identityId: identity.id,
-    accessToken: signed.token,
+    accessToken,
     accessTokenExpiresAt: instant(access.exp * 1_000),
-    idToken: signedIdToken,
+    idToken,
     expiresInSeconds: inSeconds(accessTokenLife),
     refreshAfterSeconds: refreshAfter(inSeconds(accessTokenLife), random),
     scope,

@@ -8,11 +8,20 @@ import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../../../protocol/sig
 
 export { SIGNING_ALGORITHMS, type SigningAlgorithm }
 
+/** The kinds of token that we sign. Each has keys of its own (D-320). */
+export const TOKEN_KINDS = ['access', 'id'] as const
+export type TokenKind = (typeof TOKEN_KINDS)[number]
+
+/** Which kind of token a key signs. `any`: a key from before each kind had its own; it retires at its next rotation. */
+export const KEY_PURPOSES = [...TOKEN_KINDS, 'any'] as const
+export type KeyPurpose = (typeof KEY_PURPOSES)[number]
+
 export interface StoredSigningKey {
   /** RFC 7638 thumbprint of the public key. */
   readonly kid: string
-  /** 1 for the first key, one more for each that follows. Unique: the tie-breaker between instances. */
+  /** 1 for the first key, one more for each that follows, whatever it signs. Unique: the tie-breaker between instances. */
   readonly generation: number
+  readonly purpose: KeyPurpose
   readonly algorithm: SigningAlgorithm
   /** Public members only, as published (D-32). */
   readonly publicJwk: Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 /**
  * The keys that sign our tokens: only this file creates, rotates, publishes and uses them, and private keys never leave
- * it. D-23, D-32. The key set is a copy of the store's, updated by `refresh`.
+ * it. D-23, D-32, D-320. The key set is a copy of the store's, updated by `refresh`.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import {
@@ -21,9 +21,12 @@ import type { Clock } from '../../../base/time/clock.ts'
 import type { Duration } from '../../../base/time/duration.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import type { Issuer } from '../../../protocol/oidc.ts'
+import { ACCESS_TOKEN_TYP } from '../../../protocol/service-claims.ts'
+import { ID_TOKEN_TYP } from '../id-token.ts'
 import type { SigningKeyStore } from '../stores.ts'
 import {
   activeFrom,
+  canSign,
   describeKeys,
   goneKeys,
   isRotationDue,
@@ -32,7 +35,12 @@ import {
   signingKey,
 } from './key-schedule.ts'
 import { signJwt } from './sign-jwt.ts'
-import type { SigningAlgorithm, StoredSigningKey } from './signing-key.ts'
+import {
+  type SigningAlgorithm,
+  type StoredSigningKey,
+  TOKEN_KINDS,
+  type TokenKind,
+} from './signing-key.ts'
 
 /** What a verified token says; authorization is decided elsewhere. */
 export type Verification =
@@ -41,13 +49,10 @@ export type Verification =
   | { readonly outcome: 'expired'; readonly payload: JWTPayload }
   | { readonly outcome: 'invalid'; readonly why: string }
 
-export interface SignedToken {
-  readonly token: string
-  readonly algorithm: SigningAlgorithm
-}
+/** JWT header `typ` of each kind. They differ, so that neither passes for the other (R055). */
+const TYP: Readonly<Record<TokenKind, string>> = { access: ACCESS_TOKEN_TYP, id: ID_TOKEN_TYP }
 
 export interface VerifyOptions {
-  readonly typ: string
   readonly audience: string | string[]
   readonly issuers: readonly Issuer[]
 }
@@ -55,33 +60,43 @@ export interface VerifyOptions {
 export interface SigningKeys {
   /** Reads the keys from the store again. Another instance may have created one. */
   refresh(): Promise<void>
-  /** Creates the successor if the newest key is old enough or has another algorithm than the configured one. */
-  rotateIfDue(keep?: KeepKey): Promise<StoredSigningKey | undefined>
-  /** Creates the successor now. Returns undefined if another instance was faster. */
-  rotate(keep?: KeepKey): Promise<StoredSigningKey | undefined>
-  /** The same for a key that signs immediately, without having been published before (D-135). */
-  rotateAtOnce(keep: KeepKey): Promise<StoredSigningKey | undefined>
+  /**
+   * Creates the successor of each newest key that is old enough or has another algorithm than the configured one. Returns
+   * none if another instance was faster.
+   */
+  rotateIfDue(keep?: KeepKeys): Promise<readonly StoredSigningKey[]>
+  /** Creates the successor of each newest key now. Returns undefined if another instance was faster. */
+  rotate(keep?: KeepKeys): Promise<NewKeys | undefined>
+  /** The same for keys that sign immediately, without having been published before (D-135). */
+  rotateAtOnce(keep: KeepKeys): Promise<NewKeys | undefined>
   /** Deletes keys whose last token had expired by `past`, a moment that is certainly past (D-230). */
   removeGone(past: Instant): Promise<number>
-  /** Whether there is a key that can sign now and that the vault can open. */
+  /** Whether every kind of token has a key that can sign now and that the vault can open. */
   isUsable(): Promise<boolean>
-  sign(typ: string, claims: Readonly<Record<string, unknown>>): Promise<SignedToken>
-  verify(token: string, options: VerifyOptions): Promise<Verification>
+  /** The claims may depend on the algorithm that signs them: `at_hash` does. */
+  sign(kind: TokenKind, claimsFor: (algorithm: SigningAlgorithm) => Claims): Promise<string>
+  /** Accepts a token only if a key for tokens of this kind signed it, with that key's own algorithm (D-320). */
+  verify(kind: TokenKind, token: string, options: VerifyOptions): Promise<Verification>
   /** Whether tokens that this key signed are still accepted. */
   isPublished(kid: string): boolean
   /** Every published key, oldest first. */
   published(): readonly PublishedKey[]
-  /** The public keys, as `/oidc/keys` returns them. */
-  keySet(): JSONWebKeySet
-  /** The algorithms that a token can have now; discovery lists them. */
-  algorithms(): readonly SigningAlgorithm[]
+  /** The public keys of these kinds of token: all of them at `/oidc/keys`, those of access tokens for routers. */
+  keySet(kinds?: readonly TokenKind[]): JSONWebKeySet
+  /** The algorithms that a token of this kind can have now; discovery lists those of ID tokens. */
+  algorithms(kind: TokenKind): readonly SigningAlgorithm[]
 }
 
+/** A new key for each kind of token. */
+export type NewKeys = Readonly<Record<TokenKind, StoredSigningKey>>
+
+type Claims = Readonly<Record<string, unknown>>
+
 /**
- * Stores a key together with what belongs to it. Returns false if a key of that generation exists. By default only
- * the key is stored.
+ * Stores keys together with what belongs to them, in one commit. Returns false if a key of the first one's generation
+ * exists. By default only the keys are stored.
  */
-export type KeepKey = (key: StoredSigningKey) => Promise<boolean>
+export type KeepKeys = (keys: readonly StoredSigningKey[]) => Promise<boolean>
 
 interface UsableKey {
   readonly stored: StoredSigningKey
@@ -94,14 +109,14 @@ export function createSigningKeys(deps: {
   readonly store: Omit<SigningKeyStore, 'removeBefore'>
   readonly vault: Vault
   readonly clock: Clock
-  readonly algorithm: SigningAlgorithm
+  readonly algorithms: Readonly<Record<TokenKind, SigningAlgorithm>>
   readonly rotation: Duration
   /** The longest lifetime of a token that is signed here. */
   readonly tokenLife: Duration
   /** D-135: all tokens signed by this key are refused from now on. */
   readonly isWithdrawn?: (kid: string) => boolean
 }): SigningKeys {
-  const { store, vault, clock, algorithm, rotation, tokenLife, isWithdrawn = () => false } = deps
+  const { store, vault, clock, algorithms, rotation, tokenLife, isWithdrawn = () => false } = deps
   let keys: ReadonlyMap<string, UsableKey> = new Map()
   const stored = () => [...keys.values()].map((key) => key.stored)
 
@@ -130,41 +145,53 @@ export function createSigningKeys(deps: {
     return mine
   }
 
-  /** Creates the successor of the newest of these. If another instance does the same, the generation decides. */
-  async function succeed(
-    before: readonly StoredSigningKey[],
-    startsAt: (now: Instant) => Instant,
-    keep: KeepKey = store.insert,
-  ): Promise<StoredSigningKey | undefined> {
-    const now = clock.now()
-    const pair = await generateKeyPair(algorithm, { extractable: true, modulusLength: 2048 })
-    const publicJwk = await exportJWK(pair.publicKey)
-    const kid = await calculateJwkThumbprint(publicJwk) // RFC 7638
-    const privateJwk = JSON.stringify(await exportJWK(pair.privateKey))
-    const key: StoredSigningKey = {
-      kid,
-      generation: (before.at(-1)?.generation ?? 0) + 1,
-      algorithm,
-      publicJwk: { ...publicMembers(publicJwk), kid, alg: algorithm, use: 'sig' },
-      sealedPrivateJwk: vault.seal('signing-key', utf8(privateJwk), kid),
-      createdAt: now,
-      activeFrom: startsAt(now),
-      tokenLife,
-    }
-    const isFirst = await keep(key)
-    await refresh()
-    return isFirst ? key : undefined
+  const keepAlone: KeepKeys = async (made) => {
+    for (const key of made) if (!(await store.insert(key))) return false
+    return true
   }
 
-  async function signer(now: Instant) {
-    let active = signingKey(stored(), now)
+  /** Creates successors of the newest of these. If another instance does the same, the generation decides. */
+  async function succeed(
+    before: readonly StoredSigningKey[],
+    kinds: readonly TokenKind[],
+    startsAt: (kind: TokenKind, now: Instant) => Instant,
+    keep: KeepKeys = keepAlone,
+  ): Promise<readonly StoredSigningKey[] | undefined> {
+    const now = clock.now()
+    const last = before.at(-1)?.generation ?? 0
+    const made = await Promise.all(
+      kinds.map(async (kind, index) => ({
+        ...(await createKey(algorithms[kind], vault)),
+        purpose: kind,
+        generation: last + 1 + index,
+        createdAt: now,
+        activeFrom: startsAt(kind, now),
+        tokenLife,
+      })),
+    )
+    const isFirst = await keep(made)
+    await refresh()
+    return isFirst ? made : undefined
+  }
+
+  async function succeedAll(
+    before: readonly StoredSigningKey[],
+    startsAt: (kind: TokenKind, now: Instant) => Instant,
+    keep: KeepKeys | undefined,
+  ): Promise<NewKeys | undefined> {
+    const [access, id] = (await succeed(before, TOKEN_KINDS, startsAt, keep)) ?? []
+    return access && id && { access, id }
+  }
+
+  async function signer(kind: TokenKind, now: Instant) {
+    let active = signingKey(stored(), kind, now)
     // This instance may learn that a key was withdrawn before it has read the replacement.
     if (active !== undefined && isWithdrawn(active.kid)) {
       await refresh()
-      active = signingKey(stored(), now)
+      active = signingKey(stored(), kind, now)
     }
     const usable = active && keys.get(active.kid)
-    if (usable === undefined) throw new Error('there is no signing key')
+    if (usable === undefined) throw new Error(`there is no key that signs ${kind} tokens`)
     usable.privateKey ??= openPrivateKey(vault, usable.stored)
     const { kid, algorithm } = usable.stored
     return { kid, algorithm, privateKey: usable.privateKey }
@@ -176,6 +203,11 @@ export function createSigningKeys(deps: {
     return isKnown && !isWithdrawn(kid)
   }
 
+  function published(kinds: readonly TokenKind[]): readonly StoredSigningKey[] {
+    const all = publishedKeys(stored(), clock.now())
+    return all.filter((key) => kinds.some((kind) => canSign(key, kind)))
+  }
+
   return {
     refresh,
 
@@ -183,13 +215,13 @@ export function createSigningKeys(deps: {
       inTurn(async () => {
         await refresh()
         const known = stored()
-        return succeed(known, (now) => activeFrom(known, now), keep)
+        return succeedAll(known, (kind, now) => activeFrom(known, kind, now), keep)
       }),
 
     rotateAtOnce: (keep) =>
       inTurn(async () => {
         await refresh()
-        return succeed(stored(), (now) => now, keep)
+        return succeedAll(stored(), (_, now) => now, keep)
       }),
 
     async rotateIfDue(keep) {
@@ -197,14 +229,12 @@ export function createSigningKeys(deps: {
       await refresh()
       // Use the same list for the check and for the successor; otherwise two instances could create one each.
       const known = stored()
-      const newest = known.at(-1)
       const now = clock.now()
-      // Leave a key that is not active yet alone: while a new configuration is rolled out, instances that disagree
-      // would otherwise keep replacing each other's keys.
-      const isOtherAlgorithm =
-        newest !== undefined && newest.activeFrom <= now && newest.algorithm !== algorithm
-      const isDue = isOtherAlgorithm || isRotationDue(known, rotation, now)
-      return isDue ? succeed(known, (at) => activeFrom(known, at), keep) : undefined
+      const due = TOKEN_KINDS.filter((kind) =>
+        isRotationDue(known, kind, { algorithm: algorithms[kind], rotation }, now),
+      )
+      if (due.length === 0) return []
+      return (await succeed(known, due, (kind, at) => activeFrom(known, kind, at), keep)) ?? []
     },
 
     async removeGone(past) {
@@ -215,30 +245,32 @@ export function createSigningKeys(deps: {
     },
 
     isUsable: () =>
-      signer(clock.now()).then(
+      Promise.all(TOKEN_KINDS.map((kind) => signer(kind, clock.now()))).then(
         () => true,
         () => false,
       ),
 
-    async sign(typ, claims) {
-      const key = await signer(clock.now())
-      return { token: await signJwt(key, typ, claims), algorithm: key.algorithm }
+    async sign(kind, claimsFor) {
+      const key = await signer(kind, clock.now())
+      return signJwt(key, TYP[kind], claimsFor(key.algorithm))
     },
 
-    async verify(token, { typ, audience, issuers }) {
+    async verify(kind, token, { audience, issuers }) {
       try {
         let signedBy = ''
         const { payload } = await jwtVerify(
           token,
           ({ kid = '', alg }) => {
-            // Only our own keys, each only for its own algorithm; jku, x5u, jwk and x5c are never read (R053, R054).
+            // Only our own keys, each only for its own algorithm and kind of token; jku, x5u, jwk and x5c are never read
+            // (R053, R054, D-320).
             const key = isPublished(kid) ? keys.get(kid) : undefined
-            if (key?.stored.algorithm !== alg) throw new errors.JWKSNoMatchingKey()
+            if (key?.stored.algorithm !== alg || !canSign(key.stored, kind))
+              throw new errors.JWKSNoMatchingKey()
             signedBy = kid
             return key.publicKey
           },
           {
-            typ,
+            typ: TYP[kind],
             audience,
             issuer: [...issuers],
             currentDate: new Date(clock.now()),
@@ -262,11 +294,26 @@ export function createSigningKeys(deps: {
 
     published: () => describeKeys(stored(), clock.now()),
 
-    keySet: () => ({ keys: publishedKeys(stored(), clock.now()).map((key) => key.publicJwk) }),
+    keySet: (kinds = TOKEN_KINDS) => ({ keys: published(kinds).map((key) => key.publicJwk) }),
 
-    algorithms: () => [
-      ...new Set(publishedKeys(stored(), clock.now()).map((key) => key.algorithm)),
-    ],
+    algorithms: (kind) => [...new Set(published([kind]).map((key) => key.algorithm))],
+  }
+}
+
+/** A key pair, its private part sealed. */
+async function createKey(
+  algorithm: SigningAlgorithm,
+  vault: Vault,
+): Promise<Pick<StoredSigningKey, 'kid' | 'algorithm' | 'publicJwk' | 'sealedPrivateJwk'>> {
+  const pair = await generateKeyPair(algorithm, { extractable: true, modulusLength: 2048 })
+  const publicJwk = await exportJWK(pair.publicKey)
+  const kid = await calculateJwkThumbprint(publicJwk) // RFC 7638
+  const privateJwk = JSON.stringify(await exportJWK(pair.privateKey))
+  return {
+    kid,
+    algorithm,
+    publicJwk: { ...publicMembers(publicJwk), kid, alg: algorithm, use: 'sig' },
+    sealedPrivateJwk: vault.seal('signing-key', utf8(privateJwk), kid),
   }
 }
 

@@ -48,6 +48,15 @@ export const ERRORS: Readonly<Record<keyof typeof EN, string>> = {
   'error.NOT_READY.title': 'Zurzeit nicht verfügbar',
   'error.NOT_READY.message':
     'Der Dienst holt gerade auf. Versuchen Sie es in einigen Sekunden erneut.',
+  'error.METHOD_NOT_ALLOWED.title': 'Keine Seite',
+  'error.METHOD_NOT_ALLOWED.message': 'Diese Adresse ist für Programme und zeigt keine Seite.',
+  'error.BAD_REQUEST.title': 'Ungültige Adresse',
+  'error.BAD_REQUEST.message':
+    'Der Dienst kann diese Adresse nicht lesen. Prüfen Sie sie und versuchen Sie es erneut.',
+  'error.MISDIRECTED_REQUEST.title': 'Unbekannte Adresse',
+  'error.MISDIRECTED_REQUEST.message':
+    'Der Dienst antwortet nicht unter diesem Namen. Verwenden Sie die Adresse, die Sie von seinem Betreiber haben.',
+  'errorPage.start': 'Zur Startseite',
   'error.other.title': 'Etwas ist schiefgegangen',
   'error.other.message': 'Kehren Sie zur Anwendung zurück und melden Sie sich erneut an.',
 

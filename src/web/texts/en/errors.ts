@@ -46,6 +46,14 @@ export const ERRORS = {
     'The identity provider is not responding. Try again in a minute.',
   'error.NOT_READY.title': 'Not available right now',
   'error.NOT_READY.message': 'The service is catching up. Try again in a few seconds.',
+  'error.METHOD_NOT_ALLOWED.title': 'Not a page',
+  'error.METHOD_NOT_ALLOWED.message': 'This address is for programs, and shows no page.',
+  'error.BAD_REQUEST.title': 'Invalid address',
+  'error.BAD_REQUEST.message': 'The service cannot read this address. Check it, and try again.',
+  'error.MISDIRECTED_REQUEST.title': 'Unknown address',
+  'error.MISDIRECTED_REQUEST.message':
+    'The service does not answer under this name. Use the address that its operator gave you.',
+  'errorPage.start': 'Go to the start page',
   'error.other.title': 'Something went wrong',
   'error.other.message': 'Go back to the application and sign in again.',
 

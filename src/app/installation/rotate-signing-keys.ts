@@ -5,15 +5,15 @@ import { systemClock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { auditPorts } from '../../domain/audit/ports.ts'
 import { revokeOlderKeys, rotateKeys } from '../../domain/tokens/keys/rotate-keys.ts'
-import type { StoredSigningKey } from '../../domain/tokens/keys/signing-key.ts'
+import type { NewKeys } from '../../domain/tokens/keys/signing-keys.ts'
 import { composeSigningKeys } from '../compose/compose.ts'
 import { openPrepared } from './prepare.ts'
 
 /** `older-keys`: the older keys are withdrawn immediately (D-135). */
-export async function rotateSigningKey(
+export async function rotateSigningKeys(
   config: Config,
   revokes: 'nothing' | 'older-keys' = 'nothing',
-): Promise<StoredSigningKey> {
+): Promise<NewKeys> {
   const clock = systemClock
   const random = systemRandom
   const { store, vault } = await openPrepared(config, random)

@@ -1,0 +1,87 @@
+/** Waits until routers and instances have confirmed an end, and shows which have: D-381, D-382. */
+import { type EdgeApi, pathOf } from '../../api/edge-api.ts'
+import { Misuse } from '../../terminal/io.ts'
+import type { Column } from '../../terminal/output.ts'
+import { plain, table } from '../../terminal/output.ts'
+import { cellsOf, type Row } from '../entities/columns.ts'
+
+export const WAIT = {
+  wait: {
+    value: 'SECONDS',
+    what: 'wait until every router and instance has confirmed it, at most 60; the exit code says whether they have',
+  },
+} as const
+
+export interface WaitValues {
+  readonly wait?: string
+}
+
+/** Who has confirmed what one call ended. */
+export interface Proof {
+  readonly confirmations: Row | null
+  readonly lines: readonly string[]
+  readonly isConfirmed: boolean
+}
+
+const LONGEST = 60
+
+/** Undefined if the user does not want to wait. Throws Misuse. */
+export function secondsOf({ wait }: WaitValues): number | undefined {
+  if (wait === undefined) return undefined
+  if (!/^\d{1,2}$/.test(wait) || Number(wait) > LONGEST) {
+    throw new Misuse(`--wait must be a number of seconds from 0 to ${LONGEST} (got "${wait}")`)
+  }
+  return Number(wait)
+}
+
+/** For what was ended since the last call. */
+export async function askForProof(
+  api: Pick<EdgeApi, 'takeEnding' | 'get'>,
+  seconds: number,
+): Promise<Proof> {
+  const id = api.takeEnding()
+  if (id === undefined) {
+    return { confirmations: null, lines: ['Nothing had to be confirmed.'], isConfirmed: true }
+  }
+  const confirmations = await api.get(`${pathOf('/endings', id)}?wait=${seconds}`)
+  const isConfirmed = confirmations['outcome'] === 'confirmed'
+  return { confirmations, lines: confirmationLines(confirmations), isConfirmed }
+}
+
+/** A sentence, and a table of those that have not confirmed. */
+export function confirmationLines(confirmations: Row): readonly string[] {
+  const routers = rowsIn(confirmations['routers'])
+  const instances = rowsIn(confirmations['instances'])
+  const all = [
+    ...routers.map((row) => ({ what: 'router', row, name: row['name'] ?? row['id'] })),
+    ...instances.map((row) => ({ what: 'instance', row, name: row['host'] ?? row['id'] })),
+  ]
+  const open = all.filter(({ row }) => row['state'] !== 'confirmed')
+  const count = (rows: readonly Row[], one: string) => {
+    const confirmed = rows.filter((row) => row['state'] === 'confirmed').length
+    return `${confirmed} of ${rows.length} ${one}${rows.length === 1 ? '' : 's'}`
+  }
+  const sentence = `Confirmed by ${count(routers, 'router')} and ${count(instances, 'instance')}.`
+  if (open.length === 0) return [sentence]
+  const columns: readonly Column<(typeof open)[number]>[] = [
+    { title: 'NOT CONFIRMED', value: ({ what, name }) => `${what} ${name}` },
+    { title: 'STATE', value: ({ row }) => String(row['state']) },
+    { title: 'LAST CONTACT', value: ({ row }) => timeIn(row, 'lastContactAt') },
+    { title: 'REFUSES EVERYTHING BY', value: ({ row }) => timeIn(row, 'refusesAt') },
+  ]
+  const last =
+    confirmations['outcome'] === 'elapsed'
+      ? [
+          'That time is over: those that have not confirmed have applied it, or refuse every request.',
+        ]
+      : []
+  return [sentence, ...table(open, columns), ...last].map(plain)
+}
+
+function timeIn(row: Row, path: string): string {
+  return cellsOf([{ title: '', path, as: 'time' }], row)[0] ?? ''
+}
+
+function rowsIn(value: unknown): readonly Row[] {
+  return Array.isArray(value) ? (value as readonly Row[]) : []
+}

@@ -1,0 +1,63 @@
+/** `latchkey describe session`: everything that happened to a session, and who has confirmed its end. D-384. */
+import { pathOf } from '../../api/edge-api.ts'
+import { openApi, type SessionValues } from '../../api/open-api.ts'
+import { EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
+import { plain, printFields, printJson } from '../../terminal/output.ts'
+import { type Column, type Row, valueAt } from '../entities/columns.ts'
+import { printRows } from '../entities/list-entities.ts'
+import { confirmationLines } from './confirmations.ts'
+
+const COLUMNS: readonly Column[] = [
+  { title: 'TIME', path: 'at', as: 'time' },
+  { title: 'WHAT', path: 'what' },
+  { title: 'REASON', path: 'reason' },
+  { title: 'ADDRESS', path: 'address' },
+  { title: 'BY', path: 'by' },
+]
+
+export async function describeSession(
+  id: string,
+  values: SessionValues,
+  io: Io,
+): Promise<ExitCode> {
+  const api = await openApi(values, io)
+  const ledger = await api.get(pathOf('/api-sessions', id, 'ledger'))
+  if (values.json === true) {
+    printJson(io, ledger)
+    return EXIT.ok
+  }
+  const { identityName, identityId, isActive, omitted, end } = ledger
+  printFields(io, [
+    ['session', String(ledger['sessionId'])],
+    ['identity', `${identityName ?? 'deleted'} (${identityId ?? 'unknown'})`],
+    ['active', isActive === true ? 'yes' : 'no'],
+  ])
+  io.out('')
+  const entries = Array.isArray(ledger['entries']) ? (ledger['entries'] as Row[]) : []
+  printRows(io, entries.map(shownEntry), COLUMNS)
+  if (typeof omitted === 'number' && omitted > 0) {
+    io.err(`${omitted} events after the first one are left out; latchkey events shows them.`)
+  }
+  const confirmations = valueAt(end, 'confirmations')
+  if (typeof confirmations === 'object' && confirmations !== null) {
+    io.out('')
+    for (const line of confirmationLines(confirmations as Row)) io.out(line)
+  }
+  return EXIT.ok
+}
+
+function shownEntry(entry: Row): Row {
+  if (entry['kind'] === 'router-contact') {
+    const { at, routerName, routerId, lastAt } = entry
+    const until = lastAt === at ? '' : `, last at ${lastAt}`
+    return { at, what: plain(`admitted by router ${routerName ?? routerId}${until}`) }
+  }
+  const event = entry['event']
+  return {
+    at: entry['at'],
+    what: valueAt(event, 'type'),
+    reason: valueAt(event, 'reason'),
+    address: valueAt(event, 'address'),
+    by: valueAt(event, 'actorName') ?? valueAt(event, 'actorId'),
+  }
+}
