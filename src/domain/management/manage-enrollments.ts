@@ -23,7 +23,7 @@ import {
   prepareInvitation,
   type WantedEnrollment,
 } from '../enrollments/invite.ts'
-import { announceLink } from '../enrollments/links/notice.ts'
+import { announceLink } from '../enrollments/links/announce.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
 import { invalid, notFound } from '../refusals.ts'
 import { removeAuthenticator } from './manage-authenticators.ts'

@@ -1,15 +1,10 @@
-/**
- * What a receiver learns about a link that it is to hand over (D-378). Whoever creates or refreshes an enrollment calls
- * `announceLink` after the commit, so that nothing is announced that does not exist.
- */
+/** What a receiver learns about a link that it is to hand over (D-378). */
 import type { EnrollmentId } from '../../../base/ids.ts'
 import type { Secret } from '../../../base/secrets/secret.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { Identity } from '../../identities/identity.ts'
-import type { Identities } from '../../identities/stores.ts'
-import { type EnrollmentMethod, isReset } from '../enrollment.ts'
-import type { Invitation } from '../invite.ts'
+import type { EnrollmentMethod } from '../enrollment.ts'
 
 export interface LinkNotice {
   readonly type: 'invitation.created' | 'reset.created'
@@ -27,30 +22,3 @@ export interface LinkNotice {
 
 /** Returns at once; undefined if no receiver is configured. */
 export type Announce = ((notice: LinkNotice) => void) | undefined
-
-export async function announceLink(
-  {
-    announce,
-    identities,
-  }: {
-    readonly announce: Announce
-    readonly identities: Pick<Identities, 'find'>
-  },
-  { enrollment, link }: Invitation,
-  caller: Caller,
-): Promise<void> {
-  if (announce === undefined || link === undefined) return
-  const identity = await identities.find(enrollment.identityId)
-  // Deleted in the meantime, and its enrollment with it.
-  if (identity === undefined) return
-  const { id, method, expiresAt } = enrollment
-  const username = enrollment.method === 'updb' ? enrollment.username : undefined
-  const { name, externalId, tags } = identity
-  announce({
-    type: isReset(enrollment) ? 'reset.created' : 'invitation.created',
-    enrollment: { id, method, username, expiresAt },
-    identity: { id: identity.id, name, externalId, tags },
-    link,
-    caller,
-  })
-}
