@@ -38,7 +38,7 @@ export interface Section {
 }
 
 /** A section is found by its beginning; the whole of a long table would only make the index larger. */
-const LONGEST_TEXT = 4_000
+const LONGEST_TEXT = 20_000
 
 export function configureMarkdown(
   markdown: MarkdownIt,

@@ -22,8 +22,8 @@ export interface Answer<S extends number = number, T = unknown> {
     | { readonly kind: 'page'; readonly html: SafeHtml | Buffer; readonly policy: PagePolicy }
     /** Sent unchanged, under its own content type. */
     | { readonly kind: 'text'; readonly type: string; readonly text: string | Buffer }
-    /** Stays open until it is closed; the handler manages it. */
-    | { readonly kind: 'lines'; readonly lines: Readable }
+    /** Sent as it comes. May stay open until it is closed; the handler manages it. Default type: JSON lines. */
+    | { readonly kind: 'lines'; readonly lines: Readable; readonly type?: string }
     | {
         readonly kind: 'image'
         readonly type: 'image/png' | 'image/svg+xml'
@@ -94,7 +94,8 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
     return reply.header('content-type', content.type).send(content.text)
   }
   if (content.kind === 'lines') {
-    return reply.header('content-type', 'application/x-ndjson').send(content.lines)
+    const { type = 'application/x-ndjson', lines } = content
+    return reply.header('content-type', type).send(lines)
   }
   if (content.kind === 'image') {
     // An SVG that is opened on its own must not run scripts.

@@ -85,6 +85,19 @@ const OFFERED: Readonly<Record<string, readonly string[]>> = {
   'context use w': ['work'],
   'context remove ': ['--help', 'default', 'work'],
   'context remove work ': ['--help'],
+  // Names from the server (D-354).
+  'get identity bo': ['bob'],
+  'describe identity bob --': ['--context', '--help', '--json'],
+  'events --identity bo': ['bob'],
+  'update identity bob --policy st': ['strict'],
+  'delete policy strict la': ['lax'],
+  'get signer zz': [],
+}
+
+/** What the server has, and what each shell writes into the line: names of others run nothing in it. */
+const NAMES = {
+  identity: ['ann smith', 'ann$(touch pwned)', "ann'`id`", 'bob'],
+  policy: ['lax', 'strict'],
 }
 
 /** A home with two contexts, the script of a shell, and a `latchkey` that shows what it is called with. */
@@ -100,7 +113,12 @@ async function shellHome(t: TestContext, shell: string) {
   await writeFile(join(folder, 'contexts.json'), JSON.stringify(contexts))
   const program = [process.execPath, FAST_PROGRAM].map(shellWord).join(' ')
   const stub = `#!/bin/sh
-case "$*" in "context list"*) exec ${program} "$@" ;; esac
+case "$*" in
+"context list"*) exec ${program} "$@" ;;
+"completion names identity"*) printf '%s\\n' ${NAMES.identity.map(shellWord).join(' ')}; exit ;;
+"completion names policy"*) printf '%s\\n' ${NAMES.policy.join(' ')}; exit ;;
+"completion names"*) exit ;;
+esac
 printf 'CALLED[%s]\\n' "$*"
 `
   await writeFile(join(cli.home, 'latchkey'), stub, { mode: 0o755 })
@@ -131,6 +149,14 @@ test('bash completes commands, options, files and contexts', {
     const { stdout } = await run(BASH ?? '', words, { cwd: home, env: environment })
     assert.deepEqual(linesOf(stdout).sort(), offered, typed)
   }
+
+  // Attack: a user is called like a command, and an administrator presses Tab.
+  const words = ['-c', line, script, 'get', 'identity', 'ann']
+  const { stdout } = await run(BASH ?? '', words, { cwd: home, env: environment })
+  const read = `printf '%s\\n' ${linesOf(stdout).join(' ')}`
+  const pasted = await run(BASH ?? '', ['-c', read], { cwd: home, env: environment })
+  assert.deepEqual(linesOf(pasted.stdout), NAMES.identity.slice(0, 3))
+  assert.ok(!existsSync(join(home, 'pwned')))
 })
 
 test('fish completes commands, options, files and contexts', {

@@ -34,6 +34,19 @@ test('every entity on the command line', async (t) => {
     return stdout
   }
 
+  await t.test(
+    'D-354: names come from the server, and nothing at all if it cannot be asked',
+    async () => {
+      assert.equal(await done('completion', 'names', 'identity', '--prefix', 'hu'), 'hugo\n')
+      assert.equal(await done('completion', 'names', 'identity', '--prefix', 'nobody'), '')
+      assert.match(await done('completion', 'names', 'policy'), /^default$/m)
+      assert.match(await done('completion', 'names', 'session'), /^hugo$/m)
+      for (const words of [['horse'], ['identity', '--context', 'missing']]) {
+        const { code, stdout, stderr } = await cli.run('completion', 'names', ...words)
+        assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '', stderr: '' })
+      }
+    },
+  )
   async function refused(args: readonly string[], expected: number, sentence: RegExp) {
     const { code, stderr } = await cli.run(...args)
     assert.match(stderr, sentence, args.join(' '))

@@ -22,7 +22,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'describe identity',
     what: 'show an identity with its credentials, sessions and newest events',
     audience: 'administrator',
-    operands: [{ name: 'NAME' }],
+    operands: [{ name: 'NAME', names: 'identity' }],
     options: SESSION_OPTIONS,
     examples: ['latchkey describe identity alice'],
     load: async () => {
@@ -54,7 +54,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'disable identity',
     what: 'disable identities: refuse their logins and end their sessions',
     audience: 'administrator',
-    operands: [{ name: 'NAME', isList: true }],
+    operands: [{ name: 'NAME', names: 'identity', isList: true }],
     options: {
       ...WAIT,
       minutes: { value: 'N', what: 'for how long; default: until it is enabled' },
@@ -74,7 +74,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'enable identity',
     what: 'enable disabled identities',
     audience: 'administrator',
-    operands: [{ name: 'NAME', isList: true }],
+    operands: [{ name: 'NAME', names: 'identity', isList: true }],
     options: SESSION_OPTIONS,
     examples: ['latchkey enable identity alice bob'],
     load: async () => {
@@ -86,7 +86,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'unlock',
     what: 'unlock a password that is locked after too many failures',
     audience: 'administrator',
-    operands: [{ name: 'NAME', isList: true }],
+    operands: [{ name: 'NAME', names: 'authenticator', isList: true }],
     options: SESSION_OPTIONS,
     examples: ['latchkey unlock alice'],
     load: async () => {
@@ -98,7 +98,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 're-enroll',
     what: 'replace a password or certificate with an invitation; it stops working at once',
     audience: 'administrator',
-    operands: [{ name: 'NAME' }],
+    operands: [{ name: 'NAME', names: 'identity' }],
     options: {
       method: {
         value: 'password|cert',
@@ -123,7 +123,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'reset password',
     what: 'create a link with which a person chooses a new password; the current one works until then',
     audience: 'administrator',
-    operands: [{ name: 'NAME' }],
+    operands: [{ name: 'NAME', names: 'identity' }],
     options: RESET_OPTIONS,
     examples: ['latchkey reset password alice', 'latchkey reset password alice --qr'],
     load: async () => {
@@ -135,7 +135,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'reset mfa',
     what: 'create a link with which a person replaces a lost phone or authenticator app',
     audience: 'administrator',
-    operands: [{ name: 'NAME' }],
+    operands: [{ name: 'NAME', names: 'identity' }],
     options: RESET_OPTIONS,
     examples: ['latchkey reset mfa alice'],
     load: async () => {
@@ -147,7 +147,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'mfa remove',
     what: 'remove the TOTP of an identity and its recovery codes, for a lost phone',
     audience: 'administrator',
-    operands: [{ name: 'NAME', isList: true }],
+    operands: [{ name: 'NAME', names: 'identity', isList: true }],
     options: { ...YES, ...SESSION_OPTIONS },
     examples: ['latchkey mfa remove alice'],
     load: async () => {
@@ -160,7 +160,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     what: 'end all sessions of one identity, or of all',
     audience: 'administrator',
     options: {
-      identity: { value: 'NAME', what: 'of this identity' },
+      identity: { value: 'NAME', names: 'identity', what: 'of this identity' },
       everybody: { what: 'of all identities, including your own' },
       ...WAIT,
       ...YES,
@@ -176,7 +176,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'policy what-if',
     what: 'preview a change of a policy: who could no longer sign in, which sessions would end',
     audience: 'administrator',
-    operands: [{ name: 'NAME' }],
+    operands: [{ name: 'NAME', names: 'policy' }],
     options: { ...optionsOf(POLICIES.update?.fields ?? []), ...BODY, ...SESSION_OPTIONS },
     examples: ['latchkey policy what-if default --no-allow-password --require-totp'],
     load: async () => {
@@ -188,7 +188,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'signer check',
     what: 'check a JWT against a signer, step by step, without logging in',
     audience: 'administrator',
-    operands: [{ name: 'NAME' }],
+    operands: [{ name: 'NAME', names: 'signer' }],
     options: {
       jwt: { value: 'FILE', what: 'the JWT; - is standard input' },
       ...SESSION_OPTIONS,
@@ -203,7 +203,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'ca verify',
     what: 'prove that you have the key of a CA, with a certificate that has its token as common name',
     audience: 'administrator',
-    operands: [{ name: 'NAME' }],
+    operands: [{ name: 'NAME', names: 'ca' }],
     options: {
       cert: { value: 'FILE', what: 'the certificate in PEM; - is standard input' },
       ...SESSION_OPTIONS,
@@ -218,7 +218,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'ca token',
     what: 'print the token that a certificate for "ca verify" has as its common name',
     audience: 'administrator',
-    operands: [{ name: 'NAME' }],
+    operands: [{ name: 'NAME', names: 'ca' }],
     options: SESSION_OPTIONS,
     examples: [
       'openssl req -new -key k.pem -subj "/CN=$(latchkey ca token factory)" -out proof.csr',
@@ -232,7 +232,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'ca jwt',
     what: 'print the JWT with which holders of a certificate of a CA enroll themselves',
     audience: 'administrator',
-    operands: [{ name: 'NAME' }],
+    operands: [{ name: 'NAME', names: 'ca' }],
     options: SESSION_OPTIONS,
     examples: ['latchkey ca jwt factory > factory.jwt'],
     load: async () => {
@@ -275,8 +275,16 @@ export const ACTION_COMMANDS: readonly Command[] = [
     options: {
       follow: { what: 'keep printing new events until Ctrl-C' },
       type: { value: 'TYPE', what: 'only of this type, such as login.failed' },
-      identity: { value: 'NAME', what: 'only of this identity, even if it was deleted' },
-      actor: { value: 'NAME', what: 'only what this identity did, even if it was deleted' },
+      identity: {
+        value: 'NAME',
+        names: 'identity',
+        what: 'only of this identity, even if it was deleted',
+      },
+      actor: {
+        value: 'NAME',
+        names: 'identity',
+        what: 'only what this identity did, even if it was deleted',
+      },
       request: { value: 'ID', what: 'only of this request' },
       filter: { value: 'FILTER', what: 'only these (docs/audit.md)' },
       limit: { value: 'N', what: 'how many; default: 20' },
@@ -297,7 +305,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     operands: [{ name: 'REQUEST-ID', isOptional: true }],
     options: {
       last: { what: 'the newest request that was refused, instead of an id' },
-      identity: { value: 'NAME', what: 'with --last: of this identity' },
+      identity: { value: 'NAME', names: 'identity', what: 'with --last: of this identity' },
       ...SESSION_OPTIONS,
     },
     examples: [

@@ -1,6 +1,7 @@
 /**
  * Completion for bash, which zsh runs too: one case for each command, with its options and the kinds of their values.
- * The names of contexts come from `latchkey context list`, which only reads a file.
+ * The names of contexts come from `latchkey context list`, which only reads a file; those of entities from `latchkey
+ * completion names` (D-354). They are never expanded by the shell: other users choose them.
  */
 import type { Command } from '../table/command.ts'
 import { nextWords, operandKind, valueOptions } from './offers.ts'
@@ -14,15 +15,29 @@ _latchkey_contexts() {
   COMPREPLY=($(compgen -W "$("\${COMP_WORDS[0]}" context list --json 2>/dev/null |
     sed -n 's/^ *"name": "\\([A-Za-z0-9][A-Za-z0-9._-]*\\)",*$/\\1/p')" -- "$1"))
 }
+_latchkey_names() {
+  local word="\${2//\\\\/}" name
+  case "$2" in [\\'\\"]*) return ;; esac
+  while IFS= read -r name; do
+    case "$name" in "$word"*) ;; *) continue ;; esac
+    # Zsh quotes what it inserts.
+    [ -n "\${ZSH_VERSION-}" ] || printf -v name %q "$name"
+    COMPREPLY+=("$name")
+  done < <("\${COMP_WORDS[0]}" completion names "$1" \${word:+"--prefix=$word"} \${context:+"--context=$context"} 2>/dev/null)
+  compopt +o filenames 2>/dev/null
+}
 _latchkey() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" at list
-  local words="" offers="" operand="" files="" contexts="" choices="" others=""
+  local words="" offers="" operand="" files="" contexts="" choices="" others="" names="" context=""
   COMPREPLY=()
   for ((at = 1; at < COMP_CWORD; at++)); do
     case "\${COMP_WORDS[at]}" in
     -*) break ;;
     *) words="\${words:+$words }\${COMP_WORDS[at]}" ;;
     esac
+  done
+  for ((at = 1; at + 1 < COMP_CWORD; at++)); do
+    case "\${COMP_WORDS[at]}" in --context) context="\${COMP_WORDS[at+1]}" ;; esac
   done
   case "$words" in
 ${[...unfinishedCases(commands), ...longestFirst(commands).map(commandCase)].join('\n')}
@@ -38,10 +53,18 @@ ${[...unfinishedCases(commands), ...longestFirst(commands).map(commandCase)].joi
     return
     ;;
   esac
+  case "$names" in
+  *" $before="*)
+    list="\${names#*" $before="}"
+    _latchkey_names "\${list%%" "*}" "$current"
+    return
+    ;;
+  esac
   case "$operand:$current" in
-  file:-*|context:-*) ;;
+  file:-*|context:-*|name-*:-*) ;;
   file:*) _latchkey_files "$current" ;;
   context:*) _latchkey_contexts "$current" ;;
+  name-*) _latchkey_names "\${operand#name-}" "$current" ;;
   esac
   COMPREPLY+=($(compgen -W "$offers" -- "$current"))
 }
@@ -73,6 +96,9 @@ function commandCase(command: Command): string {
   const choices = values.flatMap(({ name, option }) =>
     option.choices === undefined ? [] : [`--${name}=${option.choices.join(',')}`],
   )
+  const entities = values.flatMap(({ name, kind, option }) =>
+    kind === 'name' ? [`--${name}=${option.names}`] : [],
+  )
   const [first] = operands
   const offers = [
     ...operands.flatMap((operand) => operand.choices ?? []),
@@ -86,10 +112,17 @@ function commandCase(command: Command): string {
     ...listed('contexts', named('context')),
     ...listed('others', named('anything')),
     ...(choices.length === 0 ? [] : [`choices="${choices.map((one) => ` ${one}`).join('')} "`]),
+    ...(entities.length === 0 ? [] : [`names="${entities.map((one) => ` ${one}`).join('')} "`]),
   ]
+  const whole = parts.join(' ')
+  if (operand === 'name') {
+    const named = ` operand="name-${first?.names}"`
+    // A list of names goes on; a single one is completed only if there is none yet.
+    if (first?.isList === true) return `  '${words}'|'${words} '*) ${whole}${named} ;;`
+    return `  '${words}') ${whole}${named} ;;\n  '${words} '*) ${whole} ;;`
+  }
   // Complete an operand only if there is none yet.
   const only = operand === 'file' || operand === 'context' ? [` operand="${operand}"`] : []
-  const whole = parts.join(' ')
   if (only.length === 0) return `  '${words}'|'${words} '*) ${whole} ;;`
   return `  '${words}') ${whole}${only.join('')} ;;\n  '${words} '*) ${whole} ;;`
 }

@@ -22,6 +22,16 @@ end
 function __latchkey_contexts
   latchkey context list --json 2>/dev/null | string match -rg '^ *"name": "([A-Za-z0-9][A-Za-z0-9._-]*)",?$'
 end
+function __latchkey_names
+  set -l given (commandline -opc)
+  set -l more
+  if set -l at (contains -i -- --context $given)
+    set more --context $given[(math $at + 1)]
+  end
+  set -l word (commandline -ct | string unescape 2>/dev/null)
+  test -n "$word"; and set -a more "--prefix=$word"
+  latchkey completion names $argv[1] $more 2>/dev/null
+end
 complete -c latchkey -f
 complete -c latchkey -l help -d 'what there is to know'
 complete -c latchkey -n ${at('')} -l version -d 'the version'
@@ -42,6 +52,7 @@ function wordLines(commands: readonly Command[]): readonly string[] {
 const VALUES = {
   file: () => ' -r -F',
   context: () => ` -x -a '(__latchkey_contexts)'`,
+  name: (_: readonly string[], names = '') => ` -x -a '(__latchkey_names ${names})'`,
   choice: (choices: readonly string[]) => ` -x -a ${quoted(choices.join(' '))}`,
   anything: () => ' -x',
 } as const
@@ -49,9 +60,9 @@ const VALUES = {
 function optionLines(command: Command): readonly string[] {
   const here = within(command.words)
   const kinds = new Map(valueOptions(command).map(({ name, kind }) => [name, kind]))
-  return Object.entries(command.options).map(([name, { what, choices = [] }]) => {
+  return Object.entries(command.options).map(([name, { what, choices = [], names }]) => {
     const kind = kinds.get(name)
-    const value = kind === undefined ? '' : VALUES[kind](choices)
+    const value = kind === undefined ? '' : VALUES[kind](choices, names)
     return `complete -c latchkey -n ${here} -l ${name}${value} -d ${quoted(what)}`
   })
 }
@@ -65,6 +76,10 @@ function operandLines({ words, operands: [first] = [] }: Command): readonly stri
       return [`${here} -F`]
     case 'context':
       return [`${here} -a '(__latchkey_contexts)'`]
+    case 'name': {
+      const place = first.isList === true ? within(words) : at(words)
+      return [`complete -c latchkey -n ${place} -a '(__latchkey_names ${first.names})'`]
+    }
     case 'choice':
       return [`${here} -a ${quoted((first.choices ?? []).join(' '))}`]
     case 'anything':

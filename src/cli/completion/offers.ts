@@ -2,7 +2,7 @@
 import type { Command, Operand, Option } from '../table/command.ts'
 
 /** How the value of an option, or an operand, is completed. */
-export type Kind = 'file' | 'context' | 'choice' | 'anything'
+export type Kind = 'file' | 'context' | 'choice' | 'name' | 'anything'
 
 export function kindOf(
   { names, choices }: Pick<Option, 'names' | 'choices'>,
@@ -11,6 +11,7 @@ export function kindOf(
 ): Kind {
   if (names === 'contexts') return 'context'
   if (choices !== undefined) return 'choice'
+  if (names !== undefined) return 'name'
   return /FILE|DIR/.test(placeholder) ? 'file' : 'anything'
 }
 

@@ -31,12 +31,16 @@ export const SESSION_OPTIONS = {
 export async function openSession(
   options: { readonly context?: string },
   io: Pick<Io, 'variables' | 'isInteractive' | 'askSecret' | 'progress' | 'onInterrupt'>,
+  /** How long each request may take, if not as long as usual. */
+  timeoutMilliseconds?: number,
 ): Promise<Session> {
   const contexts = openContexts(io)
   const context = await currentContext(contexts, options.context)
   const found = await contexts.credentials(context.name)
   if (found === undefined) throw notLoggedIn(context.name)
-  const client = await withProgress(io, `Connecting to ${context.url}`, connect(found.session))
+  const patience = timeoutMilliseconds === undefined ? {} : { timeoutMilliseconds }
+  const connecting = connect({ ...found.session, ...patience })
+  const client = await withProgress(io, `Connecting to ${context.url}`, connecting)
   return createSharedSession({ contexts, name: context.name, client, io }, found)
 }
 

@@ -14,8 +14,18 @@ export interface Option {
   /** For completion: the only valid values. */
   readonly choices?: readonly string[]
   /** For completion: the kind of name. */
-  readonly names?: 'contexts'
+  readonly names?: 'contexts' | NamedEntity
 }
+
+/** Entities that the server can complete by name (D-354). */
+export type NamedEntity =
+  | 'identity'
+  | 'authenticator'
+  | 'policy'
+  | 'signer'
+  | 'ca'
+  | 'enrollment'
+  | 'session'
 
 export type Options = Readonly<Record<string, Option>>
 
@@ -25,7 +35,7 @@ export interface Operand {
   /** Any number of values; only for the last operand. */
   readonly isList?: true
   readonly choices?: readonly string[]
-  readonly names?: 'contexts'
+  readonly names?: 'contexts' | NamedEntity
 }
 
 export type Values<O extends Options> = {

@@ -6,7 +6,7 @@ import { SERVICE_COMMANDS } from './service-commands.ts'
 
 const COMPLETION = command({
   words: 'completion',
-  what: 'print a script that makes a shell complete commands and options',
+  what: 'print a script that makes a shell complete commands, options and names',
   audience: 'person',
   operands: [{ name: 'SHELL', choices: ['bash', 'zsh', 'fish'] }],
   options: {},
@@ -20,9 +20,31 @@ const COMPLETION = command({
   },
 })
 
+const NAMES = command({
+  words: 'completion names',
+  what: 'print the names that a shell offers, from the server; nothing if it cannot be asked',
+  audience: 'person',
+  operands: [
+    {
+      name: 'ENTITY',
+      choices: ['identity', 'authenticator', 'policy', 'signer', 'ca', 'enrollment', 'session'],
+    },
+  ],
+  options: {
+    prefix: { value: 'TEXT', what: 'only names that begin with this' },
+    context: { value: 'NAME', names: 'contexts', what: 'a context other than the current one' },
+  },
+  examples: ['latchkey completion names identity --prefix al'],
+  load: async () => {
+    const { printNames } = await import('../completion/names.ts')
+    return (values, io, [entity = '']) => printNames(entity, values, io)
+  },
+})
+
 export const COMMANDS: readonly Command[] = [
   ...PERSON_COMMANDS,
   COMPLETION,
+  NAMES,
   ...ADMINISTRATOR_COMMANDS,
   ...SERVICE_COMMANDS,
 ]

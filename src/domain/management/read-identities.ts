@@ -27,7 +27,7 @@ export interface IdentityDetail {
   readonly hasApiSession: boolean
 }
 
-interface ReadPorts extends EnrolledPorts {
+export interface ReadPorts extends EnrolledPorts {
   readonly identities: Pick<Identities, 'find' | 'findMany' | 'list'>
   readonly authenticators: Pick<Authenticators, 'find' | 'list' | 'listOf' | 'listOfMany'>
   readonly enrollments: Pick<Enrollments, 'listUnusedOfMany'>
@@ -38,7 +38,7 @@ interface ReadPorts extends EnrolledPorts {
 
 /** Throws NOT_FOUND. */
 export async function findIdentity(ports: ReadPorts, id: IdentityId): Promise<IdentityDetail> {
-  const [detail] = await describe(ports, [await existing(ports, id)])
+  const [detail] = await describeIdentities(ports, [await existing(ports, id)])
   return detail as IdentityDetail
 }
 
@@ -47,7 +47,7 @@ export async function listIdentities(
   query: ListQuery,
 ): Promise<PageOf<IdentityDetail>> {
   const { rows, totalCount } = await ports.identities.list(query)
-  return { rows: await describe(ports, rows), totalCount }
+  return { rows: await describeIdentities(ports, rows), totalCount }
 }
 
 /** Throws NOT_FOUND. */
@@ -86,7 +86,7 @@ export async function listAuthenticators(
 }
 
 /** Reads what belongs to a page of identities with one query for each kind of thing. */
-async function describe(
+export async function describeIdentities(
   ports: ReadPorts,
   page: readonly Identity[],
 ): Promise<readonly IdentityDetail[]> {

@@ -5,12 +5,24 @@ import type { ListenerParts } from '../listener-parts.ts'
 import type { Router } from '../router.ts'
 import { addAssets } from './assets.ts'
 import { consoleRoutes } from './console-route.ts'
+import { addAudit } from './events/audit.ts'
+import { addExplain } from './events/explain.ts'
+import { addLiveChanges } from './events/live-changes.ts'
 import { addIdentityScreens } from './identities/identities.ts'
+import { addIdentityScreen } from './identities/identity.ts'
 import type { ConsolePorts } from './ports.ts'
+import { addSearch } from './search.ts'
+import { addSessionScreens } from './sessions/sessions.ts'
 
 export function addConsole(router: Router, ports: ConsolePorts, listener: ListenerParts): void {
   addAssets(router)
+  addLiveChanges(router, ports, listener)
   const routes = consoleRoutes(router, ports, listener)
   routes.answer(CONSOLE_PATH, async () => redirect(IDENTITIES_PATH))
+  addSearch(routes, ports)
   addIdentityScreens(routes, ports)
+  addIdentityScreen(routes, ports)
+  addSessionScreens(routes, ports)
+  addExplain(routes, ports)
+  addAudit(routes, ports)
 }

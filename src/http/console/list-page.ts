@@ -1,4 +1,4 @@
-/** Reads where a list begins, and writes the address of another page of it. */
+/** Reads where a list begins, and the texts that it is filtered by. */
 import type { Page } from '../../domain/paging.ts'
 import type { SiteCall } from '../own-site/site-routes.ts'
 
@@ -22,11 +22,4 @@ const LONGEST = 256
 export function queryText({ head: { query } }: Pick<SiteCall, 'head'>, name: string): string {
   const value = query.get(name)?.[0]?.trim() ?? ''
   return value.length > LONGEST ? '' : value
-}
-
-/** Returns the address of a list with these parameters; empty ones are left out. */
-export function listAddress(path: string, parameters: Readonly<Record<string, string | number>>) {
-  const pairs = Object.entries(parameters).filter(([, value]) => value !== '' && value !== 0)
-  const query = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))
-  return pairs.length === 0 ? path : `${path}?${query}`
 }

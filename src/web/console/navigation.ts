@@ -6,6 +6,10 @@ export const CONSOLE_SIGN_OUT_PATH = `${CONSOLE_PATH}/sign-out`
 export const CONSOLE_CONFIRM_PATH = `${CONSOLE_PATH}/confirm`
 export const SEARCH_PATH = `${CONSOLE_PATH}/search`
 export const IDENTITIES_PATH = `${CONSOLE_PATH}/identities`
+export const SESSIONS_PATH = `${CONSOLE_PATH}/sessions`
+export const EXPLAIN_PATH = `${CONSOLE_PATH}/explain`
+export const AUDIT_PATH = `${CONSOLE_PATH}/audit`
+export const STREAM_PATH = `${CONSOLE_PATH}/stream`
 
 export interface MenuEntry {
   readonly path: string
@@ -13,6 +17,26 @@ export interface MenuEntry {
 }
 
 /** In the order of the menu. */
-export const MENU: readonly MenuEntry[] = [{ path: IDENTITIES_PATH, title: 'Identities' }]
+export const MENU: readonly MenuEntry[] = [
+  { path: IDENTITIES_PATH, title: 'Identities' },
+  { path: SESSIONS_PATH, title: 'Live sessions' },
+  { path: EXPLAIN_PATH, title: 'Why was it refused?' },
+  { path: AUDIT_PATH, title: 'Audit' },
+]
 
 export const identityPath = (id: string) => `${IDENTITIES_PATH}/${encodeURIComponent(id)}`
+export const sessionPath = (id: string) => `${SESSIONS_PATH}/${encodeURIComponent(id)}`
+export const eventPath = (id: string) => `${AUDIT_PATH}/events/${encodeURIComponent(id)}`
+
+export type Parameters = Readonly<Record<string, string | number>>
+
+export const sessionsPath = (filter: Parameters) => withQuery(SESSIONS_PATH, filter)
+export const auditPath = (filter: Parameters) => withQuery(AUDIT_PATH, filter)
+export const explainPath = (requestId: string) => withQuery(EXPLAIN_PATH, { request: requestId })
+
+/** Returns the address with these parameters; empty ones are left out. */
+export function withQuery(path: string, parameters: Parameters): string {
+  const pairs = Object.entries(parameters).filter(([, value]) => value !== '' && value !== 0)
+  const query = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))
+  return pairs.length === 0 ? path : `${path}?${query}`
+}

@@ -4,6 +4,15 @@ export const CONSOLE_NOTES = {
   confirmed: 'Thank you. You can make changes for the next five minutes.',
   'confirm-first': 'Nothing was changed. Confirm that it is you, then try again.',
   'signed-in-again': 'You were signed out in the meantime, so nothing was changed.',
+  'identity-disabled': 'The identity is disabled. Its sessions have ended.',
+  'identity-enabled': 'The identity is enabled.',
+  'identity-deleted': 'The identity was deleted.',
+  'identity-signed-out': 'All sessions of this identity have ended.',
+  'password-unlocked': 'The password is unlocked.',
+  'second-factor-reset': 'The second factor and its recovery codes were removed.',
+  'session-ended': 'The session has ended.',
+  'sessions-ended': 'The chosen sessions have ended.',
+  'no-session-chosen': 'Nothing was changed. Choose at least one session.',
 } as const
 
 export type ConsoleNote = keyof typeof CONSOLE_NOTES

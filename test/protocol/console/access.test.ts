@@ -22,8 +22,8 @@ import { ADMIN, type Service, startService } from '../../support/service.ts'
 
 const PASSWORD = 'a long enough passphrase'
 
-/** Where one signs in and out, and the files that are the same for everyone. */
-const OPEN = ['/assets/:name', '/callback', '/confirm', '/sign-out', '/signed-out']
+/** Where one signs in and out, the files that are the same for everyone, and the stream (live-changes.test.ts). */
+const OPEN = ['/assets/:name', '/callback', '/confirm', '/sign-out', '/signed-out', '/stream']
 
 function consoleRoutes({ instance }: Service): readonly Route[] {
   const routes = instance.listeners.flatMap((listener) => listener.routes)

@@ -89,6 +89,16 @@ export const ROWS: Readonly<Record<string, Row>> = {
     done: ['cli-completion', 'bash completes commands, options, files and contexts'],
     mistaken: ['cli-completion', 'completion for an unknown shell is exit code 64'],
   },
+  'completion names': {
+    done: [
+      'cli-entities',
+      'D-354: names come from the server, and nothing at all if it cannot be asked',
+    ],
+    mistaken: [
+      'cli-entities',
+      'D-354: names come from the server, and nothing at all if it cannot be asked',
+    ],
+  },
 
   'list identities': { done: MADE, mistaken: FILTER },
   'list authenticators': { done: NOBODY, mistaken: FILTER },

@@ -3,7 +3,7 @@
  * and entity, generated from the description of the entity.
  */
 import { SESSION_OPTIONS } from '../../contexts/open-session.ts'
-import { type Command, command } from '../../table/command.ts'
+import { type Command, command, type Operand } from '../../table/command.ts'
 import type { Io } from '../../terminal/io.ts'
 import { QR_OPTION } from '../qr-option.ts'
 import { WAIT } from '../sessions/confirmations.ts'
@@ -30,7 +30,9 @@ const LIST = {
   all: { what: 'all pages' },
 } as const
 
-const OF_IDENTITY = { identity: { value: 'NAME', what: 'only those of this identity' } } as const
+const OF_IDENTITY = {
+  identity: { value: 'NAME', names: 'identity', what: 'only those of this identity' },
+} as const
 
 /** Deleting one of these ends sessions or certificates. */
 const ENDS: readonly string[] = ['identity', 'authenticator', 'session']
@@ -73,8 +75,8 @@ function family(words: string, entities: readonly string[]) {
 }
 
 /** The placeholder for an entity in the help. */
-function operandOf({ names }: Resource): { readonly name: string } {
-  return { name: names.includes('name') ? 'NAME' : 'ID' }
+function operandOf({ one, names }: Resource): Operand {
+  return { name: names.includes('name') ? 'NAME' : 'ID', names: one }
 }
 
 function exampleOf({ one, names }: Resource): string {

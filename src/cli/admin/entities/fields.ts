@@ -99,6 +99,7 @@ function optionOf(field: Field): Option {
     what,
     ...(isList ? { isList: true as const } : {}),
     ...(field.kind === 'choice' ? { choices: field.choices } : {}),
+    ...('to' in field ? { names: field.to } : {}),
   }
 }
 

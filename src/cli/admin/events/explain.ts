@@ -4,12 +4,12 @@
  */
 import { shellWord } from '../../../base/shell-word.ts'
 import { LARGEST_PAGE } from '../../../contract/lists.ts'
+import { clockSentence } from '../../../domain/audit/clock-sentence.ts'
 import { type EdgeApi, quoted } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../../terminal/io.ts'
 import { plain, printJson } from '../../terminal/output.ts'
 import type { Row } from '../entities/columns.ts'
-import { clockSentence } from './clock-sentence.ts'
 import { changesOf, isOf } from './events.ts'
 import { type Meaning, meaningOf } from './meanings.ts'
 

@@ -2,7 +2,6 @@
  * What every event means, in the sentences of the domain, and what an administrator can do about it on the command line:
  * for `explain`. API 4.8.
  */
-import { EVENT_TYPES, type EventFacts } from '../../../domain/audit/event-types.ts'
 import type { EventType } from '../../../domain/audit/events.ts'
 import type {
   EnrollmentRefusalReason,
@@ -10,6 +9,7 @@ import type {
   SessionEndReason,
   TokenRefusalReason,
 } from '../../../domain/audit/reasons.ts'
+import { whatHappened } from '../../../domain/audit/what-happened.ts'
 
 export interface Meaning {
   readonly what: string
@@ -17,24 +17,16 @@ export interface Meaning {
   readonly todo?: string
 }
 
-const FACTS = new Map<string, EventFacts>(Object.entries(EVENT_TYPES))
-
 /** Undefined for types of a newer server. */
 export function meaningOf(type: string, reason: string | null): Meaning | undefined {
-  const facts = FACTS.get(type)
-  if (facts === undefined) return undefined
-  const why = reason !== null && Object.hasOwn(facts.reasons, reason) ? reason : undefined
-  const what = (why === undefined ? undefined : facts.reasons[why]) ?? facts.what
+  const happened = whatHappened(type, reason)
+  if (happened === undefined) return undefined
+  const { sentence: what, reason: why } = happened
   const todo =
     why === undefined
       ? ABOUT_TYPES.get(type)
       : (ABOUT_REASONS as Readonly<Record<string, Readonly<Record<string, string>>>>)[type]?.[why]
-  return { what: spoken(what), ...(todo === undefined ? {} : { todo }) }
-}
-
-/** The sentences are Markdown, and cite decisions. */
-function spoken(sentence: string): string {
-  return sentence.replaceAll('`', '').replaceAll(/ \(D-\d+\)/g, '')
+  return { what, ...(todo === undefined ? {} : { todo }) }
 }
 
 const ISSUE_CERTIFICATE = 'Give the identity a certificate that is for client authentication.'

@@ -2,9 +2,9 @@
 import type { Filter } from '../../../domain/lists/list-query.ts'
 import { listIdentities } from '../../../domain/management/read-identities.ts'
 import { identitiesPage } from '../../../web/console/identities/identities-page.ts'
-import { IDENTITIES_PATH } from '../../../web/console/navigation.ts'
+import { IDENTITIES_PATH, withQuery } from '../../../web/console/navigation.ts'
 import type { ConsoleRoutes } from '../console-route.ts'
-import { listAddress, pageOf, queryText } from '../list-page.ts'
+import { pageOf, queryText } from '../list-page.ts'
 import type { ConsolePorts } from '../ports.ts'
 import { shownIdentity } from './shown-identity.ts'
 
@@ -24,7 +24,7 @@ export function addIdentityScreens(routes: ConsoleRoutes, ports: ConsolePorts): 
       pages: {
         ...page,
         total: totalCount,
-        at: (offset) => listAddress(IDENTITIES_PATH, { name, offset }),
+        at: (offset) => withQuery(IDENTITIES_PATH, { name, offset }),
       },
     })
   })

@@ -1,4 +1,4 @@
-/** Says in plain words whose clock is off, for `explain`: the `clock` of an event (D-325). */
+/** Says in plain words whose clock is off, for `explain` and the console: the `clock` of an event (D-325). */
 
 type Clock = { readonly of: string; readonly aheadSeconds: number }
 

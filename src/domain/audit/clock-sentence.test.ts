@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CLOCKS } from '../../../domain/audit/clock-off.ts'
+import { CLOCKS } from './clock-off.ts'
 import { clockSentence } from './clock-sentence.ts'
 
 test('every clock that an event can name has a sentence with its seconds', () => {

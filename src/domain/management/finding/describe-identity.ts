@@ -1,0 +1,49 @@
+/**
+ * Everything about one identity that an administrator looks at first: credentials, second factor, sessions and the latest
+ * events. D-358. A fixed number of queries.
+ */
+import type { IdentityId } from '../../../base/ids.ts'
+import type { RecordedEvent } from '../../audit/recorded-event.ts'
+import type { Events } from '../../audit/stores.ts'
+import type { FieldReference, Filter } from '../../lists/list-query.ts'
+import type { PageOf } from '../../paging.ts'
+import type { SessionDetail } from '../../sessions/session-detail.ts'
+import { listSessionsOf } from '../manage-sessions.ts'
+import { findIdentity, type IdentityDetail, type ReadPorts } from '../read-identities.ts'
+
+type DescribePorts = ReadPorts &
+  Parameters<typeof listSessionsOf>[0] & { readonly events: Pick<Events, 'list'> }
+
+export interface DescribedIdentity extends IdentityDetail {
+  /** The newest of them. */
+  readonly sessions: PageOf<SessionDetail>
+  /** The newest events that it is about, or that it caused. */
+  readonly events: PageOf<RecordedEvent>
+}
+
+/** As many as a page shows before "see all". */
+const MOST_SHOWN = { limit: 20, offset: 0 }
+
+/** Throws NOT_FOUND. */
+export async function describeIdentity(
+  ports: DescribePorts,
+  id: IdentityId,
+): Promise<DescribedIdentity> {
+  const detail = await findIdentity(ports, id)
+  const [sessions, events] = await Promise.all([
+    listSessionsOf(ports, id, MOST_SHOWN),
+    ports.events.list({ ...MOST_SHOWN, filter: eventsOf(id) }),
+  ])
+  return { ...detail, sessions, events }
+}
+
+/** The events that an identity is the subject or the actor of. */
+export function eventsOf(id: IdentityId): Filter {
+  const is = (name: string): Filter => ({
+    op: 'compare',
+    comparator: '=',
+    value: id,
+    field: { kind: 'field', name } satisfies FieldReference,
+  })
+  return { op: 'or', parts: [is('identityId'), is('actorId')] }
+}

@@ -1,0 +1,45 @@
+/** An audit event as the console shows it. */
+import { clockSentence } from '../../../domain/audit/clock-sentence.ts'
+import type { RecordedEvent } from '../../../domain/audit/recorded-event.ts'
+import { whatHappened } from '../../../domain/audit/what-happened.ts'
+import type { ShownEvent, ShownPerson } from '../../../web/console/events/event-list.ts'
+import type { Tone } from '../../../web/console/parts.ts'
+
+export function shownEvent(event: RecordedEvent): ShownEvent {
+  const { id, at, type, reason, address, requestId, sessionId, userAgent, count } = event
+  return {
+    id,
+    at,
+    type,
+    sentence: whatHappened(type, reason)?.sentence ?? '',
+    reason,
+    identity: personOf(event.identityId, event.identityName),
+    actor: personOf(event.actorId, event.actorName),
+    address,
+    requestId,
+    sessionId,
+    userAgent,
+    count,
+    tone: toneOf(type),
+    details: Object.entries(event.details ?? {}).map(([name, value]) => [
+      name,
+      textOf(name, value),
+    ]),
+  }
+}
+
+function personOf(id: string | undefined, name: string | undefined): ShownPerson | undefined {
+  return id === undefined ? undefined : { id, name }
+}
+
+function textOf(name: string, value: unknown): string {
+  if (name === 'clock') return clockSentence(value) ?? JSON.stringify(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** By what administrators look for: refusals and thefts first, then what ends or removes something. */
+function toneOf(type: string): Tone {
+  if (/[.](failed|refused|reused|revoked)$/.test(type)) return 'bad'
+  if (/[.](locked|disabled|deleted|ended|removed|recovered|restored)$/.test(type)) return 'warn'
+  return /[.](succeeded|issued|enrolled|enabled|used)$/.test(type) ? 'good' : 'quiet'
+}

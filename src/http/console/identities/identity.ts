@@ -1,0 +1,195 @@
+/** /console/identities/:id: one identity, and what can be done about it. Each change is the management API's use case. */
+import { readCertificate, validity } from '../../../base/certificates.ts'
+import type { AuthenticatorId, EnrollmentId, IdentityId } from '../../../base/ids.ts'
+import type { Instant } from '../../../base/time/instant.ts'
+import { type Enrollment, isOpen } from '../../../domain/enrollments/enrollment.ts'
+import type { Invitation } from '../../../domain/enrollments/invite.ts'
+import type { Authenticator } from '../../../domain/identities/authenticator.ts'
+import {
+  type DescribedIdentity,
+  describeIdentity,
+} from '../../../domain/management/finding/describe-identity.ts'
+import { unlockAuthenticator } from '../../../domain/management/manage-authenticators.ts'
+import {
+  createEnrollment,
+  reEnroll,
+  refreshEnrollment,
+} from '../../../domain/management/manage-enrollments.ts'
+import {
+  deleteIdentity,
+  disableIdentity,
+  enableIdentity,
+  removeMfa,
+} from '../../../domain/management/manage-identities.ts'
+import { endSessionsOf } from '../../../domain/management/manage-sessions.ts'
+import { findIdentity } from '../../../domain/management/read-identities.ts'
+import {
+  identityPage,
+  type ShownCredential,
+  type ShownInvitation,
+} from '../../../web/console/identities/identity-page.ts'
+import { invitationPage } from '../../../web/console/identities/invitation-page.ts'
+import { IDENTITIES_PATH, identityPath } from '../../../web/console/navigation.ts'
+import type { ConsoleNote } from '../../../web/console/notes.ts'
+import type { Answer } from '../../answer.ts'
+import { fieldOf } from '../../own-site/form-checks.ts'
+import { type Fields, invalid } from '../../reading/fields.ts'
+import {
+  backTo,
+  type ConsoleCall,
+  type ConsoleForm,
+  type ConsoleRoutes,
+  consolePage,
+} from '../console-route.ts'
+import { shownEvent } from '../events/shown-event.ts'
+import type { ConsolePorts } from '../ports.ts'
+import { shownSession } from '../sessions/shown-session.ts'
+import { shownIdentity } from './shown-identity.ts'
+
+const ONE = `${IDENTITIES_PATH}/:id`
+
+export function addIdentityScreen(routes: ConsoleRoutes, ports: ConsolePorts): void {
+  routes.show(ONE, async (call) => {
+    const described = await describeIdentity(ports, idOf(call))
+    return identityPage(call.frame, pageOf(call, described, ports.clock.now()))
+  })
+
+  const change = (
+    what: string,
+    note: ConsoleNote,
+    apply: (call: ConsoleCall, fields: Fields) => Promise<void>,
+  ) =>
+    routes.act(formAt(what), async (call, fields) => {
+      await apply(call, fields)
+      return backTo(what === 'delete' ? IDENTITIES_PATH : identityPath(idOf(call)), note)
+    })
+
+  change('disable', 'identity-disabled', (call, fields) =>
+    disableIdentity(ports, idOf(call), minutesOf(fields), call.caller),
+  )
+  change('enable', 'identity-enabled', (call) => enableIdentity(ports, idOf(call), call.caller))
+  change('delete', 'identity-deleted', (call) => deleteIdentity(ports, idOf(call), call.caller))
+  change('sign-out', 'identity-signed-out', (call) => endSessionsOf(ports, idOf(call), call.caller))
+  change('reset-second-factor', 'second-factor-reset', (call) =>
+    removeMfa(ports, idOf(call), call.caller),
+  )
+  change('unlock', 'password-unlocked', async (call, fields) => {
+    await unlockAuthenticator(ports, await credentialOf(call, fields), call.caller)
+  })
+
+  const invite = (
+    what: string,
+    apply: (call: ConsoleCall, fields: Fields) => Promise<Invitation>,
+  ) =>
+    routes.act(formAt(what), async (call, fields): Promise<Answer> => {
+      const { identity } = await findIdentity(ports, idOf(call))
+      const { enrollment, token, jwt } = await apply(call, fields)
+      const html = invitationPage(call.frame, {
+        identityId: identity.id,
+        name: identity.name,
+        token: token.reveal(),
+        jwt: jwt?.reveal(),
+        expiresAt: enrollment.expiresAt,
+      })
+      return consolePage(200, html)
+    })
+
+  invite('invite', (call, fields) => {
+    const wanted = { identityId: idOf(call), tags: {}, expiresAt: undefined }
+    const method = fieldOf(fields, 'method')
+    if (method === 'ott') return createEnrollment(ports, { ...wanted, method }, call.caller)
+    if (method !== 'updb') throw invalid('method', 'must be ott or updb')
+    const username = fieldOf(fields, 'username')
+    return createEnrollment(ports, { ...wanted, method, username }, call.caller)
+  })
+  invite('renew-invitation', async (call, fields) => {
+    const id = fieldOf(fields, 'invitation') as EnrollmentId
+    const { enrollments } = await findIdentity(ports, idOf(call))
+    if (!enrollments.some((one) => one.id === id))
+      throw invalid('invitation', 'is not of this identity')
+    return refreshEnrollment(ports, id, undefined, call.caller)
+  })
+  invite('re-invite', async (call, fields) =>
+    reEnroll(ports, await credentialOf(call, fields), undefined, call.caller),
+  )
+
+  /** Only a credential of the identity that the form is about. */
+  async function credentialOf(call: ConsoleCall, fields: Fields): Promise<AuthenticatorId> {
+    const id = fieldOf(fields, 'credential') as AuthenticatorId
+    const { authenticators } = await findIdentity(ports, idOf(call))
+    if (authenticators.some((one) => one.id === id)) return id
+    throw invalid('credential', 'is not of this identity')
+  }
+}
+
+const formAt = (what: string): ConsoleForm => ({
+  url: `${ONE}/${what}`,
+  page: ONE,
+  needs: 'fresh-login',
+})
+
+const idOf = ({ head }: ConsoleCall) => (head.path['id'] ?? '') as IdentityId
+
+/** A year; longer is "until it is enabled again". */
+const MOST_MINUTES = 365 * 24 * 60
+
+function minutesOf(fields: Fields): number {
+  const minutes = Number(fieldOf(fields, 'minutes'))
+  if (Number.isSafeInteger(minutes) && minutes >= 0 && minutes <= MOST_MINUTES) return minutes
+  throw invalid('minutes', `must be a whole number from 0 to ${MOST_MINUTES}`)
+}
+
+function pageOf(call: ConsoleCall, described: DescribedIdentity, now: Instant) {
+  const { identity, authenticators, enrollments, sessions, events } = described
+  const { externalId, roleAttributes, tags, createdAt, updatedAt, disabledUntil } = identity
+  return {
+    ...shownIdentity(described, now),
+    externalId,
+    roles: roleAttributes,
+    tags: Object.entries(tags).map(([name, value]) => [name, String(value)] as const),
+    createdAt,
+    updatedAt,
+    disabledUntil,
+    credentials: authenticators.map((one) => shownCredential(one, now)),
+    invitations: enrollments.map((one) => shownInvitation(one, now)),
+    sessions: sessions.rows.map((one) => shownSession(one, call.session)),
+    sessionsTotal: sessions.totalCount,
+    events: events.rows.map(shownEvent),
+    eventsTotal: events.totalCount,
+  }
+}
+
+function shownCredential(authenticator: Authenticator, now: Instant): ShownCredential {
+  const { id, lastUsedAt } = authenticator
+  if (authenticator.method === 'updb') {
+    const { username, lockedUntil } = authenticator
+    const isLocked = lockedUntil !== undefined && lockedUntil > now
+    return {
+      id,
+      kind: 'password',
+      username,
+      lockedUntil: isLocked ? lockedUntil : undefined,
+      lastUsedAt,
+    }
+  }
+  const { fingerprint, certPem, isIssuedByNetwork } = authenticator
+  const certificate = readCertificate(certPem)
+  const notAfter = certificate && validity(certificate).notAfter
+  const isExpired = notAfter !== undefined && notAfter < now
+  return {
+    id,
+    kind: 'certificate',
+    fingerprint,
+    notAfter,
+    isExpired,
+    isIssuedByNetwork,
+    lastUsedAt,
+  }
+}
+
+function shownInvitation(enrollment: Enrollment, now: Instant): ShownInvitation {
+  const { id, expiresAt } = enrollment
+  const what =
+    enrollment.method === 'updb' ? `For a password of ${enrollment.username}` : 'For a certificate'
+  return { id, what, expiresAt, isOpen: isOpen(enrollment, now) }
+}

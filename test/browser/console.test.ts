@@ -1,0 +1,186 @@
+/**
+ * The console in a real browser: each screen by keyboard, with and without scripts, light and dark, wide and narrow, held
+ * against axe; text that others chose does nothing but be shown; two administrators at once. D-355 to D-360.
+ */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { checkWithAxe } from '../support/browser/axe.ts'
+import { complaintsOf } from '../support/browser/browser-complaints.ts'
+import { sendPassword } from '../support/browser/browser-login.ts'
+import { launchChromium } from '../support/browser/chromium.ts'
+import { enrolledPerson, PASSWORD } from '../support/login/authenticator-app.ts'
+import { CLIENT_API } from '../support/login/legacy.ts'
+import { administrate, logInAs } from '../support/management.ts'
+import { ADMIN, startService } from '../support/service.ts'
+
+/** Runs if any page shows it as anything but text. */
+const EVIL = '"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
+const EVIL_ATTRIBUTES =
+  "x' hx-get=/console/sign-out hx-trigger=load onmouseover=window.hacked=1 y='"
+
+test('the console in a browser', async (t) => {
+  const service = await startService(t)
+  const admin = await administrate(service)
+  const browser = await launchChromium()
+  t.after(() => browser.close())
+
+  // Everything that a user, a program or an administrator of somebody else's making can choose.
+  const evil = await admin.createIdentity({
+    name: EVIL,
+    username: `${EVIL_ATTRIBUTES}${'n'.repeat(20)}`,
+    password: PASSWORD,
+    externalId: EVIL,
+    roleAttributes: ['<b>role</b>'],
+    tags: { [EVIL_ATTRIBUTES]: EVIL },
+  })
+  const enrolled = await enrolledPerson(service, admin)
+  const alice = await admin.createIdentity({
+    name: 'Alice Example',
+    username: 'alice',
+    password: PASSWORD,
+  })
+  await admin.createIdentity({ name: 'Invited' })
+  await logInAs(service, alice)
+  const login = (password: string, username = evil.username) =>
+    service.call(`${CLIENT_API}/authenticate?method=password`, {
+      json: { username, password },
+      headers: { 'user-agent': EVIL },
+    })
+  assert.equal((await login(PASSWORD)).status, 200)
+  const refused = await login('wrong')
+  const requestId = String(refused.headers['x-request-id'])
+  await login('wrong', EVIL)
+
+  async function newPage(t: TestContext, options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
+    const page = await context.newPage()
+    const complaints = complaintsOf(page)
+    t.after(async () => {
+      await context.close()
+      assert.deepEqual(complaints, [])
+    })
+    return page
+  }
+
+  async function open(
+    page: Page,
+    path: string,
+    person: { readonly username: string; readonly password: string } = ADMIN,
+  ): Promise<void> {
+    await page.goto(`${service.baseUrl}${path}`)
+    await sendPassword(page, person)
+    await page.waitForURL(`${service.baseUrl}${path}`)
+  }
+
+  const SCREENS = {
+    identities: '/console/identities',
+    'no identity': '/console/identities?name=nobody',
+    identity: `/console/identities/${evil.id}`,
+    'identity with a second factor': `/console/identities/${enrolled.id}`,
+    search: `/console/search?q=e`,
+    sessions: '/console/sessions',
+    explain: `/console/explain?request=${requestId}`,
+    audit: '/console/audit',
+  } as const
+
+  for (const look of [
+    { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+    { colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+  ] as const) {
+    const { colorScheme, viewport } = look
+    await t.test(`every screen is clean: ${colorScheme}, ${viewport.width} px`, async (t) => {
+      const page = await newPage(t, look)
+      await open(page, '/console/identities')
+      for (const [screen, path] of Object.entries(SCREENS)) {
+        await page.goto(`${service.baseUrl}${path}`)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.waitForFunction('window.htmx !== undefined')
+        await picture(page, `${screen}-${colorScheme}`)
+        assert.equal(
+          await page.evaluate('window.hacked'),
+          undefined,
+          `${screen} ran text of others`,
+        )
+        assert.equal(await page.locator('main script, main img').count(), 0, screen)
+        const { violations, passed } = await checkWithAxe(page)
+        assert.deepEqual(violations, [], screen)
+        assert.ok(passed > 10)
+        const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+        assert.ok(width <= viewport.width, `${screen} is ${width} px wide`)
+        assert.doesNotMatch((await page.locator('main time').allTextContents()).join(), /UTC/)
+      }
+    })
+  }
+
+  await t.test('with the keyboard alone: find a person, disable and enable them', async (t) => {
+    const page = await newPage(t)
+    await open(page, '/console/identities')
+    await page.keyboard.press('/')
+    await page.keyboard.type('alice')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Alice Example' }).waitFor()
+    await focus(page, 'Disable…')
+    await page.keyboard.press('Enter')
+    await focus(page, 'Disable')
+    await page.keyboard.press('Enter')
+    await page.getByText('The identity is disabled. Its sessions have ended.').waitFor()
+    await focus(page, 'Enable')
+    await page.keyboard.press('Enter')
+    await page.getByText('The identity is enabled.').waitFor()
+  })
+
+  await t.test('without scripts: search, end a session, explain a refusal', async (t) => {
+    const page = await newPage(t, { javaScriptEnabled: false })
+    await logInAs(service, alice)
+    await open(page, '/console/sessions')
+    assert.match((await page.locator('main time').first().textContent()) ?? '', / UTC$/)
+    await page
+      .getByLabel(/^End the session of Alice Example/)
+      .first()
+      .check()
+    await page.getByRole('button', { name: 'End chosen sessions' }).click()
+    await page.getByRole('status').getByText('The session has ended.').waitFor()
+    await page.getByRole('searchbox', { name: 'Find anyone' }).fill(requestId)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'The password is wrong.' }).waitFor()
+    await page.getByRole('link', { name: 'See its credentials' }).click()
+    await page.getByRole('heading', { name: 'Ways to sign in' }).waitFor()
+  })
+
+  await t.test(
+    'two administrators: one sees what the other does, without loading the page',
+    async (t) => {
+      const second = await admin.createIdentity({
+        name: 'Second',
+        password: PASSWORD,
+        isAdmin: true,
+      })
+      const [one, other] = [await newPage(t), await newPage(t)]
+      await open(one, '/console/audit')
+      await one.getByText('Live', { exact: true }).waitFor()
+      await open(other, `/console/identities/${alice.id}`, second)
+      await other.getByText('Disable…').click()
+      await other.getByRole('button', { name: 'Disable', exact: true }).click()
+      await other.getByText('The identity is disabled.').waitFor()
+      await one.locator('#list').getByText('identity.disabled').first().waitFor()
+      await one.getByRole('link', { name: 'Second' }).first().waitFor()
+    },
+  )
+
+  async function picture(page: Page, name: string): Promise<void> {
+    const { LATCHKEY_TEST_PICTURES: folder } = process.env
+    if (folder === undefined) return
+    await page.screenshot({ path: `${folder}/${name.replaceAll(' ', '-')}.png`, fullPage: true })
+  }
+})
+
+/** Moves on with the tab key until the element with this text has the focus. */
+async function focus(page: Page, text: string): Promise<void> {
+  for (let i = 0; i < 80; i += 1) {
+    await page.keyboard.press('Tab')
+    const focused = await page.evaluate<string>('document.activeElement.textContent.trim()')
+    if (focused === text) return
+  }
+  assert.fail(`the tab key does not lead to ${text}`)
+}
