@@ -10,6 +10,7 @@ import { z } from 'zod'
 import { days, formatDuration, hours, minutes, seconds } from '../base/time/duration.ts'
 import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
 import { BINDINGS, COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS, STRICT_TRANSPORT } from './config.ts'
+import { notifications, telemetry } from './programs-schema.ts'
 import {
   auditOutput,
   count,
@@ -17,23 +18,19 @@ import {
   duration,
   filePath,
   flag,
-  headerFields,
   hostName,
   hostOrNetwork,
   hostPort,
-  httpUrl,
   keyFacts,
   list,
   network,
   oneOf,
   origin,
-  ratio,
   redirectPattern,
   section,
   token,
   trustDomain,
   variableName,
-  webhookSecret,
 } from './values.ts'
 
 const signedWith = (tokens: string) =>
@@ -381,35 +378,8 @@ export const ControllerFile = section('', {
       '`json` for machines, `text` for people. `auto`: text if standard error is a terminal, JSON elsewhere.',
     ).prefault('auto'),
   }).prefault({}),
-  notifications: section('Messages to a program of yours.', {
-    webhook: section(
-      'A receiver that hands over the links of invitations and resets, by mail for example. Default: none.',
-      {
-        url: httpUrl(
-          'The whole URL. It must be https, or on this machine.',
-          'https://hooks.example.com/latchkey',
-        ),
-        secret: webhookSecret(
-          'The key that signs each call: `whsec_` and at least 24 bytes in base64, such as the output of `echo whsec_$(openssl rand -base64 32)`.',
-        ),
-      },
-    ).optional(),
-  }).prefault({}),
-  telemetry: section('Data for other programs.', {
-    traces: section('Spans for a collector that takes OTLP over HTTP, as JSON. Default: none.', {
-      endpoint: httpUrl(
-        'The whole URL. With `headers` it must be https, or on this machine.',
-        'https://collector.example.com:4318/v1/traces',
-      ),
-      headers: headerFields('Header fields to send, for example a credential.', {
-        authorization: 'Bearer TOKEN',
-      }).optional(),
-      sampleRatio: ratio(
-        'The fraction of requests to trace. Default: 1, all of them.',
-        0.1,
-      ).optional(),
-    }).optional(),
-  }).prefault({}),
+  notifications,
+  telemetry,
 })
 
 export type CheckedFile = z.output<typeof ControllerFile>
