@@ -63,6 +63,18 @@ export interface Config {
   }
   readonly externalJwtSigners: { readonly fetch: FetchRules }
   readonly audit: { readonly retention: Duration; readonly output: AuditOutput }
+  /** D-345: how long a sign-in to the account page counts for applications; zero is off. */
+  readonly sso: { readonly duration: Duration }
+  /** D-343: what the pages show of the operator. */
+  readonly branding: {
+    readonly name: string | undefined
+    readonly logo: Logo | undefined
+    readonly colors: {
+      readonly accent: string | undefined
+      readonly accentDark: string | undefined
+    }
+    readonly support: string | undefined
+  }
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
   readonly notifications: {
     /** D-378: where links are posted; undefined means nowhere. */
@@ -79,6 +91,12 @@ export interface Webhook {
   readonly url: URL
   /** The key that signs each call; the bytes behind `whsec_`. */
   readonly secret: Secret
+}
+
+/** Checked, as text because a frozen configuration cannot hold bytes. */
+export interface Logo {
+  readonly type: 'image/png' | 'image/svg+xml'
+  readonly base64: string
 }
 
 /** A collector that takes OTLP over HTTP, as JSON. */

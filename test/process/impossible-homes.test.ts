@@ -19,6 +19,7 @@ test('refuses a home that cannot be created or used with one sentence', limit, a
   await symlink(circle, circle)
   const homes: [what: string, home: string, why: string][] = [
     ['in /proc', '/proc/latchkey/home', 'no folder can be created there'],
+    ['where no user may write', '/sys/latchkey/home', 'this user may not write there'],
     ['below a device', '/dev/null/home', 'a part of the path is not a folder'],
     ['a file', file, 'a part of the path is not a folder'],
     ['below a file', join(file, 'home'), 'a part of the path is not a folder'],

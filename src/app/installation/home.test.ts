@@ -10,7 +10,7 @@ import { freePort } from '../../../test/support/ports.ts'
 import { readEnvironment } from '../../config/environment.ts'
 import { ConfigProblems } from '../../config/problems.ts'
 import { UnusablePlace } from '../listen-places.ts'
-import { openHome } from './home.ts'
+import { openHome, UnusableHome, usingHome } from './home.ts'
 
 async function folderFor(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-home-'))
@@ -112,4 +112,36 @@ test('a home that is there and empty may be used when it is private', async (t) 
   assert.deepEqual(await readdir(home), [])
   await chmod(home, 0o700)
   await open()
+})
+
+for (const [code, why] of [
+  ['EACCES', 'this user may not write there'],
+  ['EPERM', 'this user may not write there'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'the disk is full'],
+  ['ENOTDIR', 'a part of the path is not a folder'],
+  ['EIO', 'EIO: broken'],
+] as const) {
+  test(`D-255: a home that fails with ${code} is refused with a sentence`, async () => {
+    const error = Object.assign(new Error(`${code}: broken`), { code, syscall: 'mkdir' })
+    const refused = usingHome('/srv/home', () => Promise.reject(error))
+    await assert.rejects(refused, (thrown) => {
+      assert.ok(thrown instanceof UnusableHome)
+      assert.equal(
+        thrown.message,
+        `the home /srv/home cannot be used: ${why}; name another one with --home`,
+      )
+      return true
+    })
+  })
+}
+
+test('D-255: a user without the right to write gets that sentence', {
+  skip: process.getuid?.() === 0 && 'root may write everywhere',
+}, async (t) => {
+  const folder = await folderFor(t)
+  await chmod(folder, 0o500)
+  const home = join(folder, 'home')
+  const open = openHome({ home, file: undefined, environment: environment(), purpose: 'prepare' })
+  await assert.rejects(open, UnusableHome)
 })

@@ -1,6 +1,6 @@
 /** What a start prints when the service answers: links to click, and a command to paste. */
 import type { Instance } from '../../app/core.ts'
-import type { OpenedHome } from '../../app/installation/home.ts'
+import { homeFiles, type OpenedHome } from '../../app/installation/home.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import type { Binding } from '../../config/config.ts'
 
@@ -32,6 +32,10 @@ export function readyLines(
       : [['address', `from ${override.by}, for this run; ${file} says ${override.from}`] as const]),
     ...(caFile === undefined ? [] : [['CA file', caFile] as const]),
     ['try it', curl],
+    // Browsers warn about a CA that they do not know.
+    ...(caFile === undefined || caFile !== homeFiles(config.home).ca
+      ? []
+      : [['browsers', 'latchkey trust adds the CA, so that they do not warn'] as const]),
   ]
   return [
     'Latchkey is ready.',

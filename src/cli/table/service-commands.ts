@@ -82,6 +82,22 @@ export const SERVICE_COMMANDS = [
     },
   }),
   command({
+    words: 'trust',
+    what: 'make the browsers of this user trust the CA of a service; shows what it does and asks',
+    audience: 'service',
+    options: {
+      ...HOME_OPTIONS,
+      ca: { value: 'FILE', what: 'another CA, in PEM; default: the one of the home' },
+      remove: { what: 'undo it' },
+      yes: { what: 'do not ask for confirmation' },
+    },
+    examples: ['latchkey trust', 'latchkey trust --remove'],
+    load: async () => {
+      const { trust } = await import('../trust/trust.ts')
+      return (values, io) => trust(values, io)
+    },
+  }),
+  command({
     words: 'config check',
     what: 'print every problem and every adjusted value of the configuration',
     audience: 'service',

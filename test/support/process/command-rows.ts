@@ -211,6 +211,10 @@ export const ROWS: Readonly<Record<string, Row>> = {
     done: ['keys-rotate', 'a rotated key is published by a running service before it signs'],
     mistaken: ['keys-rotate', 'where nothing is installed, keys rotate says so and makes nothing'],
   },
+  trust: {
+    done: ['trust', 'adds the CA of a home to a browser'],
+    mistaken: ['trust', 'names a CA that cannot be read, and a home without one'],
+  },
   'secret rotate': {
     done: [
       'secret-rotate',

@@ -1,5 +1,5 @@
 /** The part of the file about other programs that the service sends something to. D-46, D-139, D-378. */
-import { headerFields, httpUrl, ratio, section, webhookSecret } from './values.ts'
+import { headerFields, httpUrl, ratio, section, webhookSecret } from '../values.ts'
 
 export const notifications = section('Messages to a program of yours.', {
   webhook: section(
