@@ -74,7 +74,10 @@ test('on a terminal, a password that was drawn is printed and no file has it', {
 }, async (t) => {
   const home = join(await temporaryFolder(t), 'home')
   const { terminal, pid, output } = await startOnTerminal(t, home)
-  const password = /│ {2}Username {3}admin +│\s+│ {2}Password {3}(\S+) /.exec(output)?.[1] ?? ''
+  const password = /│ {2}Username {3}admin +│\s+│ {2}Password {3}(\S+) /.exec(output)?.[1]
+  assert.ok(password)
+  assert.ok(!(await readdir(home)).includes('admin-password'))
+  const baseUrl = /base URL +(\S+)/.exec(output)?.[1] ?? ''
   const { call } = httpClient(await readFile(join(home, 'pki', 'ca.pem'), 'utf8'))
   const service = {
     baseUrl,
