@@ -2,7 +2,7 @@
  * docs/compliance.md: every requirement of test/compliance/*.json with the test that shows it and the result of its last
  * run. `npm test` records the results (scripts/test.mjs); `npm run docs` writes the page again and keeps them. D-327.
  */
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -31,25 +31,9 @@ const FOLDER = new URL('../test/compliance/', import.meta.url)
 export function readSources(): readonly Source[] {
   const paths = globSync(`${fileURLToPath(FOLDER)}*.json`).toSorted()
   return paths.map((path) => {
-    const { title, requirements }: Listed = JSON.parse(readFileSync(path, 'utf8'))
-    return { name: basename(path, '.json'), title, requirements: requirements.map(linked) }
+    const source: Omit<Source, 'name'> = JSON.parse(readFileSync(path, 'utf8'))
+    return { name: basename(path, '.json'), ...source }
   })
-}
-
-interface Listed {
-  readonly title: string
-  readonly requirements: readonly (Omit<Requirement, 'test'> & {
-    /** The file, and the title; a test that is being renamed has both titles, the new one last. */
-    readonly test?: readonly [file: string, ...titles: string[]]
-  })[]
-}
-
-function linked({ test, ...rest }: Listed['requirements'][number]): Requirement {
-  if (test === undefined) return rest
-  const [file, ...titles] = test
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const found = titles.findLast((title) => text.includes(title.replaceAll("'", "\\'"))) ?? titles[0]
-  return { ...rest, test: [file, found ?? ''] }
 }
 
 export const keyOf = ([file, title]: readonly [string, string]) => `\`${file}\`: ${title}`

@@ -52,10 +52,27 @@ export const BAD_DAYS = {
     what: `${CALL} "missing" for a primary external JWT, with the id and the issuer of the signer.`,
     goodClient: 'It reports that a login with a JWT of that issuer is needed.',
   },
+  'challenge-primary-jwt-expired': {
+    what: `${CALL} "expired" for a primary external JWT.`,
+    goodClient: 'It gets a fresh JWT of that issuer, and logs in again with it.',
+  },
+  'challenge-primary-jwt-invalid': {
+    what: `${CALL} "invalid" for a primary external JWT.`,
+    goodClient: 'It reports that the JWT of that issuer is refused, and does not send it again.',
+  },
   'challenge-secondary-jwt': {
     what: `${CALL} "missing" for a secondary external JWT, with the id and the issuer of the signer.`,
     goodClient:
       'It gets a JWT of that issuer, sends it as a second bearer token, and repeats the call once.',
+  },
+  'challenge-secondary-jwt-expired': {
+    what: `${CALL} "expired" for a secondary external JWT.`,
+    goodClient:
+      'It gets a fresh JWT of that issuer, and repeats the call once; its session and its refresh token are good.',
+  },
+  'challenge-secondary-jwt-invalid': {
+    what: `${CALL} "invalid" for a secondary external JWT.`,
+    goodClient: 'It reports which issuer it needs a JWT of, and does not send the same one again.',
   },
   'second-factor': {
     what: 'The policy demands TOTP from now on, also of sessions that are alive.',

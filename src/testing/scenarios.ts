@@ -42,10 +42,12 @@ export const BEGINNINGS: Readonly<Record<ScenarioName, (stage: Stage) => void | 
   'challenge-expired': challenged(() => [bearerExpired(BRAND)]),
   'challenge-invalid': challenged(() => [bearerInvalid(BRAND)]),
   'challenge-zt-session': challenged(() => [ztSessionInvalid()]),
-  'challenge-primary-jwt': challenged(({ signer }) => [primaryExtJwt(BRAND, 'missing', signer)]),
-  'challenge-secondary-jwt': challenged(({ signer }) => [
-    secondaryExtJwt(BRAND, 'missing', signer),
-  ]),
+  'challenge-primary-jwt': jwtChallenged(primaryExtJwt, 'missing'),
+  'challenge-primary-jwt-expired': jwtChallenged(primaryExtJwt, 'expired'),
+  'challenge-primary-jwt-invalid': jwtChallenged(primaryExtJwt, 'invalid'),
+  'challenge-secondary-jwt': jwtChallenged(secondaryExtJwt, 'missing'),
+  'challenge-secondary-jwt-expired': jwtChallenged(secondaryExtJwt, 'expired'),
+  'challenge-secondary-jwt-invalid': jwtChallenged(secondaryExtJwt, 'invalid'),
   'second-factor': (stage) => stage.demandTotp(),
   'rate-limited': refused('RATE_LIMITED'),
   unavailable: refused('NOT_READY'),
@@ -61,6 +63,13 @@ function challenged(of: (stage: Stage) => readonly Challenge[]) {
     const answer = answerOf(new Failure('UNAUTHORIZED', { challenges: of(stage) }), 'api')
     stage.interceptor.once(isCall, { what: 'answered', answer })
   }
+}
+
+function jwtChallenged(
+  challenge: typeof primaryExtJwt | typeof secondaryExtJwt,
+  word: 'missing' | 'expired' | 'invalid',
+) {
+  return challenged(({ signer }) => [challenge(BRAND, word, signer)])
 }
 
 /** The next request, whatever it is; its face decides about the body. */

@@ -62,17 +62,34 @@ for (const { name, title, requirements } of SOURCES) {
   })
 }
 
-/** The title stands in the file as a title: quoted, after `test(` or as the first member of a row of tests. */
+/**
+ * The title stands in the file as a title: quoted, after `test(` or as the first member of a row of tests; or a template
+ * of the file makes it, of texts that stand there quoted.
+ */
 function assertExists([file, title]: readonly [string, string], at: string): void {
   assert.ok(existsSync(file), `${at}: there is no ${file}`)
   const text = readFileSync(file, 'utf8')
   const forms = [`'${title.replaceAll("'", "\\'")}'`, `"${title}"`, `\`${title}\``]
-  // scenario('name', 'title') of test/protocol/testing joins both.
   assert.ok(
-    forms.some((form) => text.includes(form)),
+    forms.some((form) => text.includes(form)) || isMade(title, text),
     `${at}: ${file} has no test "${title}"`,
   )
 }
+
+function isMade(title: string, text: string): boolean {
+  return [...text.matchAll(/`([^`\n]*\$\{[^`\n]*)`/g)].some(([, template = '']) => {
+    const parts = template.split(/\$\{[^}]*\}/).map((part) => RegExp.escape(part))
+    const filled = new RegExp(`^${parts.join('(.+)')}$`).exec(title)
+    return filled?.slice(1).every((value) => text.includes(`'${value}'`)) ?? false
+  })
+}
+
+test('a title that a template makes is found, and no other', () => {
+  const [title, error] = ['$' + '{title}', '$' + '{error}']
+  const text = `['R018: prompt=none', 'login_required'] test(\`${title} is refused with ${error}\`)`
+  assert.equal(isMade('R018: prompt=none is refused with login_required', text), true)
+  assert.equal(isMade('R018: prompt=none is refused with invalid_scope', text), false)
+})
 
 test('docs/compliance.md is what `npm run docs` writes', () => {
   const page = readPage()

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
+import { TestClock } from '../../support/clocks/clock.ts'
 import { exchangeAsGo, logInAsGo, OPENZITI, TOKEN_TYPES } from '../../support/login/openziti.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { installation } from '../../support/stores/instances.ts'
+import { startPostgres } from '../../support/stores/postgres.ts'
 
 const isAlive = async (service: Service, token: string) =>
   (
@@ -79,6 +82,31 @@ test('of many second calls at once one gets an ID token, and the session lives o
   )
   assert.equal(replies.filter(({ status }) => status === 200).length, 1)
   assert.ok(await isAlive(service, access_token))
+})
+
+test('on PostgreSQL: a pair over two instances, and of many second calls at both one gets an ID token', async (t) => {
+  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const clock = new TestClock()
+  const config = OPENZITI
+  const [a, b] = await Promise.all([
+    shared.start(t, { clock, config }),
+    shared.start(t, { clock, config }),
+  ])
+  let { refresh_token: token } = await logInAsGo(a)
+  const first = await exchangeAsGo(a, token, 'refresh_token')
+  assert.equal(first.status, 200, first.text)
+  assert.equal((await exchangeAsGo(b, token, 'id_token')).status, 200)
+
+  token = first.json().refresh_token
+  const { access_token } = (await exchangeAsGo(b, token, 'refresh_token')).json()
+  const replies = await Promise.all(
+    Array.from({ length: 12 }, (_, i) => exchangeAsGo(i % 2 === 0 ? a : b, token, 'id_token')),
+  )
+  assert.equal(replies.filter(({ status }) => status === 200).length, 1)
+  for (const reply of replies.filter(({ status }) => status !== 200)) {
+    assert.deepEqual(refusal(reply), [400, 'invalid_grant'])
+  }
+  assert.ok(await isAlive(a, access_token))
 })
 
 test('with a retry window a lost answer of either call may be repeated', async (t) => {

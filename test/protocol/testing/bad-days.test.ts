@@ -96,22 +96,38 @@ scenario('challenge-zt-session', 'hands the refusal to the program', async (sess
   assert.deepEqual(since(), [`GET ${WHO}`])
 })
 
-scenario('challenge-primary-jwt', 'hands the refusal to the program', async (session, since) => {
-  assert.equal((await session.call(WHO)).status, 401)
-  assert.deepEqual(since(), [`GET ${WHO}`])
-})
+for (const [name, word] of [
+  ['challenge-primary-jwt', 'missing'],
+  ['challenge-primary-jwt-expired', 'expired'],
+  ['challenge-primary-jwt-invalid', 'invalid'],
+] as const) {
+  scenario(name, 'hands the refusal to the program', async (session, since) => {
+    const response = await session.call(WHO)
+    assert.equal(response.status, 401)
+    const challenge = response.headers.get('www-authenticate') ?? ''
+    assert.match(challenge, /realm="service-primary-ext-jwt"/)
+    assert.match(challenge, new RegExp(`error="${word}".*issuer="https://idp.example"`))
+    assert.deepEqual(since(), [`GET ${WHO}`])
+  })
+}
 
-scenario('challenge-secondary-jwt', 'says which signer is needed', async (session, since) => {
-  await assert.rejects(
-    session.call(WHO),
-    (error) =>
-      error instanceof FactorRequired &&
-      error.queries.some(
-        (query) => query.typeId === 'EXT-JWT' && query.issuer === 'https://idp.example',
-      ),
-  )
-  assert.deepEqual(since(), [`GET ${WHO}`])
-})
+for (const name of [
+  'challenge-secondary-jwt',
+  'challenge-secondary-jwt-expired',
+  'challenge-secondary-jwt-invalid',
+] as const) {
+  scenario(name, 'says which signer is needed', async (session, since) => {
+    await assert.rejects(
+      session.call(WHO),
+      (error) =>
+        error instanceof FactorRequired &&
+        error.queries.some(
+          (query) => query.typeId === 'EXT-JWT' && query.issuer === 'https://idp.example',
+        ),
+    )
+    assert.deepEqual(since(), [`GET ${WHO}`])
+  })
+}
 
 scenario('rate-limited', 'keeps the session, and says how long to wait', async (session) => {
   const error = await session.refresh().then(
