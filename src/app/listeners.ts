@@ -150,6 +150,7 @@ async function openListener(
       corsOrigins: config.api.corsOrigins,
       random,
       log,
+      branding: config.branding,
       trustedProxies: config.limits.trustedProxies,
       observer: deps.observer,
       reshapeFailure: config.compatibility === 'openziti' ? reshapedFailure : undefined,
@@ -158,7 +159,9 @@ async function openListener(
     (router) =>
       addBoundApis(router, listener.apis, ports, {
         corsOrigins: config.api.corsOrigins,
-        totpHostname: (head) => config.totp.hostname ?? addresses.hostnameOf(head),
+        totpHostname: (head) =>
+          config.totp.hostname ?? config.branding.name ?? addresses.hostnameOf(head),
+        branding: config.branding,
         checkHealth: deps.checkHealth,
         addresses: () => addresses,
         compatibility: config.compatibility,

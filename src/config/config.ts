@@ -63,11 +63,29 @@ export interface Config {
   }
   readonly externalJwtSigners: { readonly fetch: FetchRules }
   readonly audit: { readonly retention: Duration; readonly output: AuditOutput }
+  /** D-345: how long a sign-in to the account page counts for applications; zero is off. */
+  readonly sso: { readonly duration: Duration }
+  /** D-343: what the pages show of the operator. */
+  readonly branding: {
+    readonly name: string | undefined
+    readonly logo: Logo | undefined
+    readonly colors: {
+      readonly accent: string | undefined
+      readonly accentDark: string | undefined
+    }
+    readonly support: string | undefined
+  }
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
   readonly telemetry: {
     /** D-139: where spans go; undefined means that none are made. */
     readonly traces: TraceExport | undefined
   }
+}
+
+/** Checked, as text because a frozen configuration cannot hold bytes. */
+export interface Logo {
+  readonly type: 'image/png' | 'image/svg+xml'
+  readonly base64: string
 }
 
 /** A collector that takes OTLP over HTTP, as JSON. */

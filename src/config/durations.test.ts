@@ -52,6 +52,7 @@ test('the defaults are the ones of the specification and need no adjustment', ()
     'edge.enrollment.duration': '24h',
     'edge.enrollment.certificateDuration': '365d',
     'edge.audit.retention': '90d',
+    'sso.duration': '0s',
     'web[].options.timeouts.header': '10s',
     'web[].options.timeouts.request': '30s',
     'web[].options.timeouts.idle': '60s',

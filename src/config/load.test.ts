@@ -83,6 +83,13 @@ test('a file with only what is required gets every default', async (t) => {
       fetch: { allowHttp: false, blockPrivateAddresses: false, allowed: [], denied: [] },
     },
     audit: { retention: days(90), output: { kind: 'none' } },
+    sso: { duration: seconds(0) },
+    branding: {
+      name: undefined,
+      logo: undefined,
+      colors: { accent: undefined, accentDark: undefined },
+      support: undefined,
+    },
     log: { level: 'info', format: 'auto' },
     telemetry: { traces: undefined },
   })

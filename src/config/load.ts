@@ -5,6 +5,7 @@
 import { join, resolve } from 'node:path'
 import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'
 import { Secret } from '../base/secrets/secret.ts'
+import { formatDuration } from '../base/time/duration.ts'
 import {
   type AddressOverride,
   overrideAddress,
@@ -12,6 +13,7 @@ import {
 } from './addresses/override-address.ts'
 import { adjustDurations } from './adjust-durations.ts'
 import { bindApis, type ListedApi } from './bindings.ts'
+import { readLogo } from './branding/read-logo.ts'
 import { get, missingFiles, spanningProblems, withPortOf } from './checks.ts'
 import {
   type AuditOutput,
@@ -19,6 +21,7 @@ import {
   type Database,
   type IdentityFiles,
   type Listener,
+  type Logo,
   type SecretSource,
   TLS_VERSIONS,
   type TraceExport,
@@ -73,16 +76,24 @@ export async function loadConfig(from: {
   const { tree, override } =
     from.wanted === undefined ? { tree: filled.tree } : overrideAddress(filled.tree, from.wanted)
   const reading = ControllerFile.safeParse(tree)
+  const branded = await readLogo(tree, home)
   const problems = mergeProblems(
     written.repeated,
     filled.problems,
     schemaProblems(reading.error?.issues ?? [], tree),
     spanningProblems(tree, variable),
     await missingFiles(tree, home),
+    branded.problems,
   )
   if (!reading.success || problems.length > 0) throw new ConfigProblems(source, problems)
 
-  const { config, adjustments } = build(reading.data, home, variable)
+  const { config, adjustments } = build(reading.data, { home, variable, logo: branded.logo })
+  const { sso, tokens } = config
+  if (sso.duration > tokens.accessTokenDuration) {
+    const longest = formatDuration(tokens.accessTokenDuration)
+    const message = `is longer than edge.oidc.accessTokenDuration (${longest}), and the session of /account lasts only as long`
+    throw new ConfigProblems(source, [{ path: 'sso.duration', message }])
+  }
   const secretVariables = secretVariablesOf(config, written.tree)
   const namedBySecret = config.secret.kind === 'environment' ? [config.secret.variable] : []
   const namedVariables = [...variablesIn(written.tree), ...namedBySecret]
@@ -110,8 +121,15 @@ function secretVariablesOf({ secret, db }: Config, tree: unknown): readonly stri
 
 function build(
   written: CheckedFile,
-  home: string,
-  variable: Environment['variable'],
+  {
+    home,
+    variable,
+    logo,
+  }: {
+    readonly home: string
+    readonly variable: Environment['variable']
+    readonly logo: Logo | undefined
+  },
 ): Pick<LoadedConfig, 'config' | 'adjustments'> {
   const { file, adjustments } = adjustDurations(written)
   const { edge, web } = file
@@ -163,10 +181,20 @@ function build(
     limits: edge.limits,
     externalJwtSigners: edge.externalJwtSigners,
     audit: { ...edge.audit, output: outputIn(home, edge.audit.output) },
+    sso: file.sso,
+    branding: brandingOf(file.branding, logo),
     log: file.log,
     telemetry: { traces: traceExport(file.telemetry.traces) },
   }
   return { config, adjustments }
+}
+
+function brandingOf(
+  { name, colors, support }: CheckedFile['branding'],
+  logo: Logo | undefined,
+): Config['branding'] {
+  const { accent, accentDark } = colors
+  return { name, logo, colors: { accent, accentDark }, support }
 }
 
 function traceExport(traces: CheckedFile['telemetry']['traces']): TraceExport | undefined {

@@ -54,7 +54,45 @@ testRefusals([
     ['web', 'is missing'],
     [
       '__proto__',
-      'is not a known key; known here: v, db, workers, trustDomain, secret, identity, web, edge, log, telemetry',
+      'is not a known key; known here: v, db, workers, trustDomain, secret, identity, web, edge, sso, branding, log, telemetry',
+    ],
+  ],
+  [
+    'a color that is hard to read',
+    { ...FILE, branding: { colors: { accent: '#ffcc00' } } },
+    [
+      'branding.colors.accent',
+      '"#ffcc00" has a contrast of 1.5 on the light page; at least 4.5 is needed: choose a darker one',
+    ],
+  ],
+  [
+    'a dark color for dark pages, and one that is none',
+    { ...FILE, branding: { colors: { accentDark: '#102040', accent: 'red' } } },
+    ['branding.colors.accent', '"red" is not a color; write it like #1f56c3'],
+    [
+      'branding.colors.accentDark',
+      '"#102040" has a contrast of 1.1 on the dark page; at least 4.5 is needed: choose a lighter one',
+    ],
+  ],
+  [
+    'a help link that runs a script',
+    { ...FILE, branding: { support: 'javascript:alert(1)' } },
+    ['branding.support', '"javascript:alert(1)" must begin with https:// or mailto:'],
+  ],
+  [
+    'a name of several lines',
+    { ...FILE, branding: { name: 'Example\nCorp' } },
+    [
+      'branding.name',
+      '"Example\\nCorp" must be one line of 1 to 60 characters, without spaces at its ends',
+    ],
+  ],
+  [
+    'single sign-on that is longer than the session of the account page',
+    { ...FILE, sso: { duration: '2h' } },
+    [
+      'sso.duration',
+      'is longer than edge.oidc.accessTokenDuration (30m), and the session of /account lasts only as long',
     ],
   ],
   ['a section that is a text', { ...FILE, log: 'debug' }, ['log', 'must be a map of keys']],

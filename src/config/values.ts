@@ -35,7 +35,7 @@ export const keyFacts = z.registry<KeyFacts>()
 /** The same for the bounds of durations. */
 export const durationRules = new WeakMap<z.core.$ZodType, DurationRule>()
 
-type Reading<T> =
+export type Reading<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: string }
 
@@ -271,7 +271,7 @@ export function headerFields(rule: string, example: Readonly<Record<string, stri
 }
 
 /** Text that `read` accepts. A problem begins with the quoted text, unless that is a secret or already contains it. */
-function text<T>(
+export function text<T>(
   read: (given: string) => Reading<T>,
   quoting: 'quote' | 'names itself' | 'never show' = 'quote',
 ) {

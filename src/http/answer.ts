@@ -71,6 +71,7 @@ export function redirect(location: string, headers: HeaderFields = {}): Answer {
 
 /** Adds cookies to those that the response already has. */
 export function withCookies<A extends Answer>(answer: A, cookies: readonly string[]): A {
+  if (cookies.length === 0) return answer
   return { ...answer, cookies: [...(answer.cookies ?? []), ...cookies] }
 }
 

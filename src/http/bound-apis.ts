@@ -44,12 +44,15 @@ import { addLoginExtJwt } from './oidc/login/login-ext-jwt.ts'
 import { addLoginExternal } from './oidc/login/login-external.ts'
 import { addLoginTotp } from './oidc/login/login-totp.ts'
 import { addLoginUsername } from './oidc/login/login-username.ts'
+import { addRestart } from './oidc/login/restart.ts'
+import { addContinue } from './oidc/login/single-sign-on.ts'
 import { addTotpEnroll } from './oidc/login/totp-enroll.ts'
 import { addRevoke } from './oidc/revoke.ts'
 import { addToken } from './oidc/token.ts'
 import { addUserinfo } from './oidc/userinfo.ts'
 import { openZitiLayer } from './openziti/openziti.ts'
 import { addStart } from './own-site/start.ts'
+import { addLogo } from './pages/logo.ts'
 import type { Router } from './router.ts'
 
 /** What the use cases that handlers call need. */
@@ -98,6 +101,8 @@ export function addBoundApis(
       const { redirectPatterns, postLogoutPatterns } = api
       addDiscovery(provider, ports, listener, layer?.endpoints)
       addAuthorization(provider, ports, { ...listener, allowedRedirects: redirectPatterns })
+      addRestart(provider, ports, { ...listener, allowedRedirects: redirectPatterns })
+      addContinue(provider, ports, listener)
       addLoginUsername(provider, ports, listener)
       addLoginCert(provider, ports, listener)
       addLoginExtJwt(provider, ports, listener)
@@ -112,6 +117,7 @@ export function addBoundApis(
       addKeys(provider, ports)
       addAccount(provider, ports, listener)
       addInvite(provider, ports, listener)
+      addLogo(provider, listener)
       layer?.addProvider(provider, redirectPatterns)
     } else {
       const { binding } = api

@@ -3,10 +3,12 @@
  * browsers, and the WWW-Authenticate header of every 401. Any error that is not a Failure becomes UNHANDLED.
  */
 import type { IncomingMessage } from 'node:http'
+import { EndedLogin } from '../domain/login/request/find-request.ts'
 import { CATALOGUE, Failure, type FailureCode } from '../errors/catalogue.ts'
 import { StoreUnavailable } from '../errors/store-unavailable.ts'
 import { errorText } from '../web/login/error-text.ts'
-import { errorPage } from '../web/login/pages/error-page.ts'
+import { loginAddress } from '../web/login/login-address.ts'
+import { type ErrorPage, errorPage } from '../web/login/pages/error-page.ts'
 import type { Presentation } from '../web/login/presentation.ts'
 import { type Answer, json, page } from './answer.ts'
 import { failureHeaders } from './faces/challenge-header.ts'
@@ -34,11 +36,19 @@ export function failureAnswer(
   const { status } = CATALOGUE[failure.code]
   const headers = failureHeaders(failure, brand)
   if (face.pages && wantsHtml) {
-    const text = errorText(presentation, failure.code)
+    const text = shownFailure(presentation, failure)
     return page(status, errorPage(presentation, { ...text, requestId, start }), {}, headers)
   }
   const body = face.json === 'oauth' ? oauthErrorBody(failure) : apiErrorBody(failure, requestId)
   return json(status, body, headers)
+}
+
+/** D-344: a login that was ours can be started again. */
+function shownFailure(presentation: Presentation, failure: Failure): Omit<ErrorPage, 'requestId'> {
+  const text = errorText(presentation, failure.code)
+  if (!(failure instanceof EndedLogin)) return text
+  const restart = loginAddress('restart', failure.authRequestId)
+  return { ...text, message: presentation.say('ended.message'), restart }
 }
 
 /** Maps the errors that Fastify raises before a handler runs to ours. */

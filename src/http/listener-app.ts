@@ -10,6 +10,7 @@ import { Failure } from '../errors/catalogue.ts'
 import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
 
 import type { Answer } from './answer.ts'
+import { lookOf } from './pages/presented.ts'
 import { addBodyParsers } from './reading/body.ts'
 import { rawValues } from './reading/header-fields.ts'
 import type { RequestObserver } from './request-observer.ts'
@@ -50,6 +51,7 @@ export function createListenerApp(
 ): ListenerApp {
   const { ports, log, random, observer, reshapeFailure: reshape } = use
   const { clock, brand } = ports
+  const look = lookOf(use.branding)
   const app = Fastify({
     logger: false,
     // Routes that authenticate before reading the body raise this limit.
@@ -66,7 +68,7 @@ export function createListenerApp(
     // Raised before the hooks run, so do their work here.
     frameworkErrors: (error, request, reply) => {
       addGeneralHeaders(request, reply)
-      answerError(error, request, reply, { brand, log, reshape, hasStart: hasStart() })
+      answerError(error, request, reply, { brand, look, log, reshape, hasStart: hasStart() })
       finish(request, reply.statusCode, 0)
     },
   })
@@ -96,7 +98,7 @@ export function createListenerApp(
     finish(request, reply.statusCode, clock.uptime() - (recordOf(request).begunAt ?? 0))
   })
   app.setErrorHandler((error, request, reply) =>
-    answerError(error, request, reply, { brand, log, reshape, hasStart: hasStart() }),
+    answerError(error, request, reply, { brand, look, log, reshape, hasStart: hasStart() }),
   )
 
   function addGeneralHeaders(request: FastifyRequest, reply: FastifyReply): void {
@@ -114,7 +116,7 @@ export function createListenerApp(
     log[isQuiet ? 'debug' : 'info'](requestLine(request, status, milliseconds), 'request')
   }
 
-  const router = createRouter(app, use)
+  const router = createRouter(app, { ...use, look })
   const hasStart = () => router.table.some(({ url }) => url === START_PATH)
   addRoutes(router)
   router.close()

@@ -1,6 +1,7 @@
 /** What routes need in addition to ports: what differs per listener, and what belongs only to the edge. D-267. */
 import type { Version } from '../contract/version.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
+import type { BrandingSettings } from '../web/login/look/branding.ts'
 import type { ListenerAddresses } from './issuers.ts'
 import type { ShownMetrics } from './monitoring/probes.ts'
 import type { RequestHead } from './reading/header-fields.ts'
@@ -9,8 +10,10 @@ import type { OutcomeCounters } from './request-observer.ts'
 export interface ListenerParts {
   /** Set once the listener is listening. */
   readonly addresses: () => ListenerAddresses
-  /** D-19: the issuer name that an authenticator app shows. */
+  /** D-19, D-343: the issuer name that an authenticator app shows. */
   readonly totpHostname: (head: RequestHead) => string
+  /** D-343: what the pages show of the operator. */
+  readonly branding: BrandingSettings
   readonly corsOrigins: readonly string[]
   /** D-314. */
   readonly compatibility: 'openziti' | 'none'

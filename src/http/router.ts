@@ -16,14 +16,15 @@ import type { CallSession } from '../domain/sessions/call-session.ts'
 import { writeEndingId } from '../domain/sessions/confirming/ending-id.ts'
 import { CATALOGUE, Failure } from '../errors/catalogue.ts'
 import { ENDING_HEADER, EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
+import type { BrandingSettings } from '../web/login/look/branding.ts'
 import { type Address, borrowedMethods, type FindAddress, findAmong } from './addresses.ts'
 import { type Answer, type HeaderFields, sendAnswer } from './answer.ts'
 import type { Call } from './call.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { asFailure, type Face, failureAnswer } from './error-replies.ts'
+import { type Look, presentationOf, presented } from './pages/presented.ts'
 import { bearersOf, ztSessionOf } from './reading/bearers.ts'
 import { type Body, MOST_ENTRIES, refuseManyFields } from './reading/body.ts'
-import { inLanguage, presentationOf } from './reading/language.ts'
 import { wantedContent } from './reading/negotiation.ts'
 import { fingerprintOf, presentedChain } from './reading/peer-certificate.ts'
 import { recordOf } from './request-record.ts'
@@ -35,6 +36,7 @@ export const BODY_LIMITS = { anonymous: 64 * 1024, authenticated: 1024 * 1024 } 
 export interface RouteDependencies {
   readonly ports: CallPorts
   readonly corsOrigins: readonly string[]
+  readonly branding: BrandingSettings
   readonly log: Log
 }
 
@@ -51,7 +53,10 @@ export interface Router {
   readonly table: readonly Route[]
 }
 
-export function createRouter(app: FastifyInstance, use: RouteDependencies): Router {
+export function createRouter(
+  app: FastifyInstance,
+  use: Omit<RouteDependencies, 'branding'> & { readonly look: Look },
+): Router {
   const table: Route[] = []
 
   function add<const R extends Route>(
@@ -89,7 +94,7 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
         if (route.access === 'admin' && !session.isAdmin) throw new Failure('FORBIDDEN')
       },
       handler: async (request, reply) => {
-        const call = callOf<R['access']>(request, route)
+        const call = callOf<R['access']>(request, route, use.look)
         const { result: answer, ended } = await use.ports.collectedEndings.collect(async () =>
           handler(call),
         )
@@ -98,7 +103,7 @@ export function createRouter(app: FastifyInstance, use: RouteDependencies): Rout
           reply.header(ENDING_HEADER, writeEndingId(use.ports.vault, ended))
         }
         if (answer.failure !== undefined) recordOf(request).failure = answer.failure
-        return sendAnswer(reply, inLanguage(answer, request.raw))
+        return sendAnswer(reply, presented(answer, request.raw, use.look))
       },
       onSend: async (request, reply) => {
         if (route.replies.includes(reply.statusCode) || ALWAYS.includes(reply.statusCode)) return
@@ -188,7 +193,11 @@ export function secondsLeft(expiresAt: Instant, clock: Pick<Clock, 'now'>): numb
 /** Every test whose service logged this line fails. */
 export const UNDECLARED = 'a route answered with a status that it does not declare'
 
-function callOf<A extends Route['access']>(request: FastifyRequest, route: Route): Call<A> {
+function callOf<A extends Route['access']>(
+  request: FastifyRequest,
+  route: Route,
+  look: Look,
+): Call<A> {
   const { raw } = request
   return {
     method: request.method,
@@ -199,7 +208,7 @@ function callOf<A extends Route['access']>(request: FastifyRequest, route: Route
     body: (request.body ?? { kind: 'none' }) as Body,
     wantsHtml: readWanted(request, route) === 'html',
     get presentation() {
-      return presentationOf(raw)
+      return presentationOf(raw, look)
     },
     caller: callerOf(request),
     session: recordOf(request).session as Call<A>['session'],
@@ -255,6 +264,7 @@ export function answerError(
   reply: FastifyReply,
   use: {
     readonly brand: string
+    readonly look: Look
     readonly log: Log
     readonly reshape?: ((answer: Answer) => Answer) | undefined
     /** Whether the listener has a start page. */
@@ -279,9 +289,9 @@ export function answerError(
     wantsHtml: wantedContent(request.raw) === 'html',
     requestId: request.id,
     brand: use.brand,
-    presentation: presentationOf(request.raw),
+    presentation: presentationOf(request.raw, use.look),
   })
-  return sendAnswer(reply, inLanguage(use.reshape?.(answer) ?? answer, request.raw))
+  return sendAnswer(reply, presented(use.reshape?.(answer) ?? answer, request.raw, use.look))
 }
 
 declare module 'fastify' {

@@ -1,9 +1,10 @@
 /**
- * Every page of the login and of the own account, held against WCAG 2.2 by axe: light and dark, wide and small, with the
- * colours of the system, and with letters twice as large (1.4.4, 1.4.10). The browser has nothing to complain about, and no
+ * Every page of the login and of the own account, with branding, in English and German, held against WCAG 2.2 by axe: light
+ * and dark, wide and small, with the colours of the system, and with letters twice as large (1.4.4, 1.4.10). The browser has nothing to complain about, and no
  * page is left out. What no program can judge is in pages.test.ts and keyboard.test.ts.
  */
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
@@ -17,7 +18,7 @@ import { watchPages } from '../support/browser/page-coverage.ts'
 import { startSite } from '../support/browser/site.ts'
 import { titleWanted } from '../support/browser/visited-pages.ts'
 import { startClientApp } from '../support/client/client-app.ts'
-import { startService } from '../support/service.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
 
 const WIDE = { width: 1000, height: 700 }
 const SMALL = { width: 320, height: 600 }
@@ -26,20 +27,41 @@ const DOUBLED = { width: 640, height: 700 }
 /** What a look can change; everything else is the same in all of them. */
 const OF_THE_LOOK = ['color-contrast', 'target-size', 'link-in-text-block']
 
-const LOOKS = {
-  light: { size: WIDE, media: { colorScheme: 'light' } },
-  dark: { size: SMALL, media: { colorScheme: 'dark' } },
-  'light-small': { size: SMALL, media: { colorScheme: 'light' }, rules: OF_THE_LOOK },
-  'dark-wide': { size: WIDE, media: { colorScheme: 'dark' }, rules: OF_THE_LOOK },
-  'system-colours': { size: WIDE, media: { forcedColors: 'active' }, rules: OF_THE_LOOK },
-} as const
+/**
+ * The whole check once in each language; dark and small where the words are longest. Other combinations cannot differ
+ * but in their colors, which src/web/login/styles.test.ts computes, and in their width, which is measured here.
+ */
+const LOOKS = [
+  { look: 'english', language: 'en', size: WIDE, media: { colorScheme: 'light' }, rules: [] },
+  {
+    look: 'system-colours',
+    language: 'en',
+    size: WIDE,
+    media: { forcedColors: 'active' },
+    rules: OF_THE_LOOK,
+  },
+  { look: 'german', language: 'de', size: SMALL, media: { colorScheme: 'dark' }, rules: [] },
+] as const
+
+/** The address of each is spent when it is shown. */
+const SHOWN_ONCE = ['the form_post page']
+
+const NAME = 'Example Corp'
+const LOGO =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 40"><rect width="120" height="40" fill="#0a6b4f"/></svg>'
 
 /** Where pictures of the pages go, for people to look at. */
 const PICTURES = process.env['TEST_PICTURES']
 
 test('accessibility', async (t) => {
   const unvisited = await watchPages(t)
-  const service = await startService(t)
+  const logo = join(await temporaryFolder(t), 'logo.svg')
+  await writeFile(logo, LOGO)
+  const colors = { accent: '#0a6b4f' }
+  const support = 'https://help.example.com/'
+  const service = await startService(t, {
+    config: { branding: { name: NAME, logo, colors, support }, sso: { duration: '10m' } },
+  })
   const app = await startClientApp(t, service)
   const browser = await launchChromium()
   t.after(() => browser.close())
@@ -55,7 +77,8 @@ test('accessibility', async (t) => {
       const complaints = complaintsOf(page)
       await open(page)
       await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
-      assert.equal(await page.title(), await titleWanted(page, heading))
+      const title = (await page.title()).replace(` – ${NAME}`, '')
+      assert.equal(title, await titleWanted(page, heading))
       const widthOf = () => page.locator('html').evaluate((element) => element.scrollWidth)
       const picture = async (look: string) => {
         if (PICTURES === undefined) return
@@ -63,13 +86,18 @@ test('accessibility', async (t) => {
         await page.screenshot({ path, fullPage: true })
       }
 
-      for (const [look, { size, media, ...only }] of Object.entries(LOOKS)) {
+      let shown = 'en'
+      for (const { look, language, size, media, rules } of LOOKS) {
+        if (language !== shown && SHOWN_ONCE.includes(name)) continue
+        if (language !== shown) await reloadIn(page, language)
+        shown = language
         await page.setViewportSize(size)
         await page.emulateMedia({ colorScheme: null, forcedColors: null, ...media })
+        assert.equal(await page.locator('html').getAttribute('lang'), language)
         await picture(look)
-        const { violations, passed } = await checkWithAxe(page, 'rules' in only ? only.rules : [])
+        const { violations, passed } = await checkWithAxe(page, rules)
         assert.deepEqual(violations, [], look)
-        if (!('rules' in only)) assert.ok(passed >= 5, `only ${passed} rules were looked at`)
+        if (rules.length === 0) assert.ok(passed >= 5, `only ${passed} rules were looked at`)
         assert.equal(await widthOf(), size.width, `${look}: nothing is cut off sideways`)
       }
       await page.emulateMedia({ colorScheme: null, forcedColors: null })
@@ -115,6 +143,13 @@ test('accessibility', async (t) => {
     const found = complaints.map((text) => text.slice(0, text.indexOf(':'))).toSorted()
     assert.deepEqual(found, ['Failed to load resource', 'ReferenceError'])
   })
+
+  /** The same page in another language: a page that answered a form is asked for again with the same form. */
+  async function reloadIn(page: Page, language: string): Promise<void> {
+    const cookie = { name: '__Host-latchkey-language', value: language, url: service.baseUrl }
+    await page.context().addCookies([{ ...cookie, secure: true }])
+    await page.reload()
+  }
 
   /** With JavaScript, which axe needs. The one script of the pages is left out, so that the form_post page stays. */
   async function newPage(

@@ -97,6 +97,8 @@ test('the keyboard alone is enough', async (t) => {
     await page.locator('code.key').waitFor()
     await tabToField(page)
     await page.keyboard.type(authenticatorApp(url, service.clock).code())
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Space')
     await page.keyboard.press('Enter')
     await says('Your app is set up.')
 

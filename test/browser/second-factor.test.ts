@@ -12,6 +12,7 @@ import {
   openLogin,
   sendCode,
   sendPassword,
+  tickSaved,
 } from '../support/browser/browser-login.ts'
 import { launchChromium } from '../support/browser/chromium.ts'
 import { startClientApp } from '../support/client/client-app.ts'
@@ -64,6 +65,7 @@ test('a user proves a second factor with a browser', async (t) => {
       const { app: phone, recoveryCodes } = await scan(page)
       assert.equal(recoveryCodes.length, 20)
       await codeField(page).fill(phone.code())
+      await tickSaved(page)
       await page.getByRole('button', { name: 'Finish' }).click()
       assertSecondFactor(await arrive(), person.id)
       assert.deepEqual(complaints, [])

@@ -155,6 +155,7 @@ export function compose(parts: Parts) {
     provenRouters: createProvenRouters({ clock }),
     verifiedTokens: createVerifiedTokens(),
     rejectsCommonPasswords: config.passwords.rejectCommon,
+    ssoDuration: config.sso.duration,
     sessionTimeout: config.api.sessionTimeout,
     sessionCertificateDuration: config.api.sessionCertificateDuration,
     maxSessionDuration: tokens.maxSessionDuration,

@@ -26,9 +26,15 @@ const CERTIFICATE = { reasons: {}, details: { id: 'always', fingerprint: 'always
 
 export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Type>> } = {
   'login.succeeded': {
-    what: 'A login succeeded: everything that the policy demands was proven.',
+    what: 'A login succeeded: everything that the policy demands was proven. With `reusedSession` it was single sign-on: the account session with that id had proven it, and `application` is the host that asked.',
     reasons: {},
-    details: { method: 'always', authenticatorId: 'sometimes', amr: 'always' },
+    details: {
+      method: 'always',
+      authenticatorId: 'sometimes',
+      amr: 'always',
+      reusedSession: 'sometimes',
+      application: 'sometimes',
+    },
   },
   'login.failed': {
     what: 'A credential, a second factor or a code was refused.',

@@ -66,6 +66,9 @@ export type Happening =
         readonly method: PrimaryMethod
         readonly authenticatorId: AuthenticatorId | undefined
         readonly amr: readonly string[]
+        /** D-345: single sign-on; the session of the account page that proved it before, and who asked. */
+        readonly reusedSession?: ApiSessionId
+        readonly application?: string
       }
     }
   | {

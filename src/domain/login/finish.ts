@@ -4,7 +4,7 @@
  */
 
 import { base64url } from '../../base/encoding.ts'
-import type { IdentityId } from '../../base/ids.ts'
+import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
@@ -52,6 +52,8 @@ export interface Finished {
   readonly demands: Demands
   readonly byEnrollment: boolean
   readonly caller: Caller
+  /** The session whose proof was reused, and for which application (D-345). */
+  readonly reused?: { readonly session: ApiSessionId; readonly application: string }
   /** Spends or writes what belongs to the step. Returns false if another call was faster; then nothing is written. */
   readonly take?: (tx: Stores) => Promise<boolean>
 }
@@ -65,7 +67,7 @@ export type FinishOutcome = LoginStep | 'taken'
  */
 export async function finishStep(
   ports: Pick<LoginPorts, keyof AuditPorts | 'brand' | 'vault' | 'transaction'>,
-  { previous, next, demands, byEnrollment, caller, take }: Finished,
+  { previous, next, demands, byEnrollment, caller, reused, take }: Finished,
 ): Promise<FinishOutcome> {
   const { brand, vault, random, clock } = ports
   const { identityId } = next.primary
@@ -88,6 +90,9 @@ export async function finishStep(
       method: next.primary.method,
       authenticatorId: next.primary.authenticatorId,
       amr: amrOf(next.primary, next.secondary),
+      ...(reused === undefined
+        ? {}
+        : { reusedSession: reused.session, application: reused.application }),
     },
   })
   const outcome = await inOneWrite(ports.transaction, async (tx) => {

@@ -15,7 +15,12 @@ import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
 import { isKnownClient } from './known-client.ts'
 import type { LoginPorts } from './ports.ts'
-import type { AuthRequestId, AuthRequestKey, AwaitingPrimary } from './request/auth-request.ts'
+import type {
+  AuthRequestId,
+  AuthRequestKey,
+  AwaitingPrimary,
+  ClientAsk,
+} from './request/auth-request.ts'
 import { bindBrowser } from './request/browser-binding.ts'
 import { type ClientAnswer, refusalAnswer } from './request/client-answer.ts'
 import { type Parameters, type Refusal, readAsk, readResponseMode } from './request/read-ask.ts'
@@ -55,7 +60,6 @@ export function startLogin(
   ports: Pick<LoginPorts, 'clientId' | 'otherClientIds' | 'vault' | 'random' | 'clock'>,
   { issuer, allowedRedirects, parameters, isBrowser, hasCertificate }: AuthorizationCall,
 ): StartedLogin {
-  const { vault, random, clock } = ports
   const [clientId, ...otherIds] = parameters.get('client_id') ?? []
   if (otherIds.length > 0 || !isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
   const [redirect, ...others] = parameters.get('redirect_uri') ?? []
@@ -79,19 +83,29 @@ export function startLogin(
     )
   if (read.outcome === 'refused') return { next: 'answer', answer: refuse(read.refusal) }
 
-  const browser = isBrowser ? bindBrowser(vault, random) : undefined
-  const request: AwaitingPrimary = {
-    state: 'awaiting-primary',
-    key: base64url(random.bytes(KEY_BYTES)) as AuthRequestKey,
-    ask: read.ask,
-    browser: browser?.hash,
-    expiresAt: plus(clock.now(), AUTH_REQUEST_LIFE),
-  }
-  const authRequestId = sealRequest(vault, request)
-  if (authRequestId === undefined) {
+  const begun = beginLogin(ports, read.ask, { isBrowser })
+  if (begun === undefined) {
     const description = 'the parameters are too long; shorten state, nonce or redirect_uri'
     return { next: 'answer', answer: refuse({ error: 'invalid_request', description }) }
   }
   const method = read.method ?? (hasCertificate ? 'cert' : 'password')
-  return { next: 'login', method, authRequestId, key: request.key, cookie: browser?.cookie }
+  return { next: 'login', method, ...begun }
+}
+
+/** Seals a new auth request. Returns undefined if the request is too long for an id. */
+export function beginLogin(
+  { vault, random, clock }: Pick<LoginPorts, 'vault' | 'random' | 'clock'>,
+  ask: ClientAsk,
+  { isBrowser }: Pick<AuthorizationCall, 'isBrowser'>,
+): Pick<Extract<StartedLogin, { next: 'login' }>, 'authRequestId' | 'key' | 'cookie'> | undefined {
+  const browser = isBrowser ? bindBrowser(vault, random) : undefined
+  const request: AwaitingPrimary = {
+    state: 'awaiting-primary',
+    key: base64url(random.bytes(KEY_BYTES)) as AuthRequestKey,
+    ask,
+    browser: browser?.hash,
+    expiresAt: plus(clock.now(), AUTH_REQUEST_LIFE),
+  }
+  const authRequestId = sealRequest(vault, request)
+  return authRequestId && { authRequestId, key: request.key, cookie: browser?.cookie }
 }

@@ -19,9 +19,15 @@ export function addAccount(
 ): void {
   const routes = accountRoutes(router, ports, listener)
   routes.show('overview', async ({ session, isMfaEnabled, frame }) => {
-    const { totalCount } = await listOwnSessions(ports, session, 1)
+    const { rows, totalCount } = await listOwnSessions(ports, session, 1)
+    const [newest] = rows
     const [certificate] = await certificatesOf(ports, session)
     return overviewPage(frame, {
+      lastSignIn: newest && {
+        at: newest.createdAt,
+        address: newest.address,
+        userAgent: newest.userAgent,
+      },
       sessions: totalCount,
       hasPassword: (await passwordOf(ports, session)) !== undefined,
       recoveryCodesLeft: isMfaEnabled ? await countRecoveryCodes(ports, session) : undefined,

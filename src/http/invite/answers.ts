@@ -2,7 +2,6 @@
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
 import { inviteErrorText, inviteMessagePage } from '../../web/invite/message-page.ts'
-import { INVITE_STYLE_SOURCE } from '../../web/invite/styles.ts'
 import type { PagePolicy } from '../../web/login/content-security-policy.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
 import { type Answer, page } from '../answer.ts'
@@ -15,7 +14,7 @@ export function invitePage(
   html: SafeHtml,
   policy: Pick<PagePolicy, 'script' | 'connects'> = {},
 ): Answer {
-  return page(status, html, { formAction: [], style: INVITE_STYLE_SOURCE, ...policy })
+  return page(status, html, { formAction: [], style: 'invite', ...policy })
 }
 
 /** Only internal errors go to the general handler. */

@@ -40,7 +40,7 @@ export async function signIn(
       caller: call.caller,
       device: shownDevice(call, new Map()),
     })
-    const answer = answerStep(call, { step, found, authRequestId })
+    const answer = await answerStep(ports, call, { step, found, authRequestId })
     return { ...answer, cookies: [...cookies, ...(answer.cookies ?? [])] }
   } catch (error) {
     // The password is set. A policy without passwords, or one that demands more, is explained by the login itself.

@@ -2,7 +2,7 @@
  * GET and POST /oidc/authorization: SPEC Authorization, D-5, D-6. A valid request redirects to the login page on the
  * same origin. An error goes back to the client, or is shown here if there is no address we may redirect to.
  */
-import type { LoginPorts } from '../../domain/login/ports.ts'
+import type { AccountPorts } from '../../domain/account/ports.ts'
 import { startLogin } from '../../domain/login/start.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../protocol/headers.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
@@ -16,6 +16,7 @@ import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'
 import { sendToClient } from './client-answers.ts'
 import { hasFetchMetadata, setCookie } from './login/browser-cookie.ts'
+import { signOn } from './login/single-sign-on.ts'
 import { METHOD_PATHS, PATHS } from './paths.ts'
 
 interface AtListener extends Pick<ListenerParts, 'addresses'> {
@@ -31,7 +32,7 @@ const ROUTE = {
 
 export function addAuthorization(
   router: Router,
-  ports: LoginPorts,
+  ports: AccountPorts,
   listener: AtListener,
   url: string = PATHS.authorization,
 ): void {
@@ -56,25 +57,48 @@ function inQueryOrBody({ query, body }: Call): Call['query'] {
   return new Map([...query, ...fields])
 }
 
-function authorize(
-  ports: LoginPorts,
+async function authorize(
+  ports: AccountPorts,
   call: Call,
   parameters: Call['query'],
-  { addresses, allowedRedirects }: AtListener,
-): Answer {
-  const started = startLogin(ports, {
-    issuer: addresses().issuerOf(call),
-    allowedRedirects,
-    parameters,
-    isBrowser: call.wantsHtml || hasFetchMetadata(call), // D-10
-    hasCertificate: call.certificateChain() !== undefined,
-  })
+  listener: AtListener,
+): Promise<Answer> {
+  const { addresses, allowedRedirects } = listener
+  const start = (asked: Call['query']) =>
+    startLogin(ports, {
+      issuer: addresses().issuerOf(call),
+      allowedRedirects,
+      parameters: asked,
+      isBrowser: call.wantsHtml || hasFetchMetadata(call), // D-10
+      hasCertificate: call.certificateChain() !== undefined,
+    })
+  const started = start(parameters)
+  // D-345: `prompt=none` is refused, unless a session answers for the user.
+  const silent = isSilent(parameters)
+  const tried = silent ? start(withoutPrompt(parameters)) : started
+  if (tried.next === 'login') {
+    const answer = await signOn(ports, call, tried, { listener, silent })
+    if (answer !== undefined) return withLanguage(answer, parameters)
+  }
   if (started.next === 'answer') return sendToClient(call.presentation, started.answer)
   const { method, authRequestId, key, cookie } = started
   const answer = redirect(`${METHOD_PATHS[method]}?authRequestID=${authRequestId}`, {
     [AUTH_REQUEST_ID_HEADER]: authRequestId,
   })
   if (cookie === undefined) return answer
-  const uiLocales = parameters.get(LANGUAGE_PARAMETER) ?? []
-  return withCookies(answer, [setCookie(key, cookie), ...askedLanguageCookie(uiLocales)])
+  return withLanguage(withCookies(answer, [setCookie(key, cookie)]), parameters)
+}
+
+function isSilent(parameters: Call['query']): boolean {
+  const [prompt, ...others] = parameters.get('prompt') ?? []
+  return prompt === 'none' && others.length === 0
+}
+
+function withoutPrompt(parameters: Call['query']): Call['query'] {
+  return new Map([...parameters].filter(([name]) => name !== 'prompt'))
+}
+
+/** D-342: the pages of the login are in the language that the application asked for. */
+function withLanguage(answer: Answer, parameters: Call['query']): Answer {
+  return withCookies(answer, askedLanguageCookie(parameters.get(LANGUAGE_PARAMETER) ?? []))
 }

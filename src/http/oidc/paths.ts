@@ -20,6 +20,10 @@ export const PATHS = {
   /** D-47: to an IdP and back. */
   extJwtStart: `${LOGIN}/ext-jwt/start`,
   extJwtCallback: `${LOGIN}/ext-jwt/callback`,
+  /** D-344. */
+  loginRestart: `${LOGIN}/restart`,
+  /** D-345. */
+  loginContinue: `${LOGIN}/continue`,
   loginTotp: `${LOGIN}/totp`,
   totpEnroll: `${LOGIN}/totp/enroll`,
   totpEnrollVerify: `${LOGIN}/totp/enroll/verify`,

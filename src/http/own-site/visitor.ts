@@ -59,7 +59,8 @@ export async function sessionToEnd(at: SiteAt, call: Call): Promise<CallSession 
   }
 }
 
-function credentialOf({ site, listener }: SiteAt, call: Call) {
+/** What a browser shows of its session. */
+export function credentialOf({ site, listener }: Pick<SiteAt, 'site' | 'listener'>, call: Call) {
   return {
     site: site.name,
     cookie: site.cookies.session(call),

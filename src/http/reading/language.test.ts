@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { html } from '../../web/login/html.ts'
+import { NO_BRANDING } from '../../web/login/look/branding.ts'
 import { page } from '../answer.ts'
-import { askedLanguageCookie, inLanguage, presentationOf } from './language.ts'
+import * as http from '../pages/presented.ts'
+import { askedLanguageCookie, type RequestLine } from './language.ts'
+
+const LOOK = http.lookOf(NO_BRANDING)
+const presentationOf = (request: RequestLine) => http.presentationOf(request, LOOK)
 
 const languageOf = (headers: Record<string, string>, url = '/account', method = 'GET') =>
   presentationOf({ method, url, headers }).language
@@ -55,7 +60,7 @@ test('R020: the switch never leads to another host', () => {
 
 test('D-342: a page names its language, and a choice is remembered in a __Host- cookie', () => {
   const shown = (url: string, cookie = '') =>
-    inLanguage(page(200, html`x`), { method: 'GET', url, headers: { cookie } })
+    http.presented(page(200, html`x`), { method: 'GET', url, headers: { cookie } }, LOOK)
   assert.equal(shown('/account').headers?.['content-language'], 'en')
   assert.equal(shown('/account').headers?.['vary'], 'Accept, Accept-Language, Cookie')
   assert.equal(shown('/account').cookies, undefined)

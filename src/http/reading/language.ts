@@ -3,19 +3,18 @@
  * Core §3.1.2.1), then the one that the user chose with the switch on a page, then `Accept-Language`. D-342.
  */
 import { LANGUAGE_PARAMETER } from '../../web/login/layout.ts'
-import { type Presentation, presentationIn } from '../../web/login/presentation.ts'
 import {
   DEFAULT_LANGUAGE,
   isLanguage,
   LANGUAGES,
   type Language,
 } from '../../web/texts/languages.ts'
-import { type Answer, withCookies } from '../answer.ts'
+import type { HeaderFields } from '../answer.ts'
 import { cookieOf } from './cookies.ts'
 import { preferencesOf } from './negotiation.ts'
 
 /** What is read of a request. */
-interface RequestLine {
+export interface RequestLine {
   readonly method?: string | undefined
   readonly url?: string | undefined
   readonly headers: Parameters<typeof cookieOf>[0]['headers']
@@ -29,27 +28,20 @@ const CHOSEN_SECONDS = 365 * 24 * 60 * 60
 const ASKED = '__Host-latchkey-asked-language'
 const ASKED_SECONDS = 10 * 60
 
-export function presentationOf(request: RequestLine): Presentation {
-  return presentationIn(languageOf(request), addressOf(request))
+/** Returns what a page says about its language. */
+export function languageHeaders(request: RequestLine): HeaderFields {
+  return { 'content-language': languageOf(request), vary: 'Accept, Accept-Language, Cookie' }
 }
 
-/** Adds what a page says about its language, and remembers a choice that was made with the switch. */
-export function inLanguage(answer: Answer, request: RequestLine): Answer {
-  const { content } = answer
-  // Only the reference of an API is kept as bytes, and it is in English.
-  if (content?.kind !== 'page' || Buffer.isBuffer(content.html)) return answer
-  const headers = {
-    'content-language': languageOf(request),
-    vary: 'Accept, Accept-Language, Cookie',
-    ...answer.headers,
-  }
+/** Returns the cookies that remember a choice that was made with the switch. */
+export function choiceCookies(request: RequestLine): readonly string[] {
   const chosen = chosenIn(request)
-  if (chosen === undefined) return { ...answer, headers }
+  if (chosen === undefined) return []
   const isAsked = cookieOf(request, ASKED) !== undefined
-  return withCookies({ ...answer, headers }, [
+  return [
     `${CHOSEN}=${chosen}; ${ATTRIBUTES}; Max-Age=${CHOSEN_SECONDS}`,
     ...(isAsked ? [`${ASKED}=; ${ATTRIBUTES}; Max-Age=0`] : []),
-  ])
+  ]
 }
 
 /** The cookie that carries the languages of an authorization request to the pages of its login. */
@@ -58,7 +50,7 @@ export function askedLanguageCookie(uiLocales: readonly string[]): readonly stri
   return asked === undefined ? [] : [`${ASKED}=${asked}; ${ATTRIBUTES}; Max-Age=${ASKED_SECONDS}`]
 }
 
-function languageOf(request: RequestLine): Language {
+export function languageOf(request: RequestLine): Language {
   return (
     chosenIn(request) ??
     firstKnown(cookieOf(request, ASKED)) ??
@@ -78,7 +70,7 @@ function chosenIn({ method, url = '' }: RequestLine): Language | undefined {
 }
 
 /** Returns the address of this page without the switch; undefined if it is not a page that GET shows again. */
-function addressOf({ method, url = '' }: RequestLine): string | undefined {
+export function addressOf({ method, url = '' }: RequestLine): string | undefined {
   // A path that starts with two slashes would be a link to another host.
   if (!isRead(method) || !/^\/(?![/\\])/.test(url)) return undefined
   const [path = ''] = url.split('?', 1)

@@ -1,9 +1,9 @@
 /** The frame of every account page: who is signed in, the menu, and the sign-out button. */
 import { html, type SafeHtml } from '../login/html.ts'
-import { foot, ICON, MARK, titleOf, wholePage } from '../login/layout.ts'
+import { foot, ICON, mark, titleOf, wholePage } from '../login/layout.ts'
 import type { Presentation } from '../login/presentation.ts'
 import type { Note } from './notes.ts'
-import { ACCOUNT_STYLESHEET } from './styles.ts'
+import { accountSheet } from './styles.ts'
 
 export type AccountPage = 'overview' | 'sessions' | 'password' | 'totp' | 'certificates'
 
@@ -56,7 +56,7 @@ export function accountLayout(
     look: 'account',
     content: html`<a class="skip" href="#content">${say('account.skip')}</a>
 <header class="top">
-${MARK}
+${mark(presentation)}
 <p><bdi>${name}</bdi></p>
 ${form(formToken, SIGN_OUT_PATH, html`<button class="quiet" type="submit">${say('account.signOut')}</button>`)}
 </header>
@@ -80,12 +80,12 @@ ${content}
 
 /** `account`: with a menu; `card`: like a page of the login. */
 export function frame(
-  { language }: Presentation,
+  { language, branding }: Presentation,
   page: {
     readonly title: string
     readonly look: 'account' | 'card'
     readonly content: SafeHtml
   },
 ): SafeHtml {
-  return wholePage({ ...page, language, icon: ICON, stylesheet: ACCOUNT_STYLESHEET })
+  return wholePage({ ...page, language, icon: ICON, stylesheet: accountSheet(branding).text })
 }

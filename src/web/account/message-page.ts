@@ -1,7 +1,7 @@
 /** Pages with a single message: signed out, refused, not available for this account. They need no session. */
 import type { ErrorText } from '../login/error-text.ts'
 import { html, type SafeHtml } from '../login/html.ts'
-import { foot, MARK } from '../login/layout.ts'
+import { foot, mark } from '../login/layout.ts'
 import type { Presentation } from '../login/presentation.ts'
 import { ACCOUNT_PATH, type FormToken, form, frame, SIGN_OUT_PATH } from './layout.ts'
 
@@ -48,7 +48,7 @@ function messagePage(
     title: presentation.say('title.account', { title }),
     look: 'card',
     content: html`<main>
-${MARK}
+${mark(presentation)}
 <h1>${title}</h1>
 <p>${message}</p>
 ${rest}

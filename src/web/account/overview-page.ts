@@ -3,9 +3,14 @@ import type { Instant } from '../../base/time/instant.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import type { Presentation } from '../login/presentation.ts'
 import { type AccountPage, accountLayout, type Frame, PAGE_PATHS } from './layout.ts'
+import { programOf } from './program.ts'
 import { when } from './when.ts'
 
 export interface OverviewPage {
+  /** The newest of the open sessions. */
+  readonly lastSignIn:
+    | { readonly at: Instant; readonly address: string; readonly userAgent: string | undefined }
+    | undefined
   readonly sessions: number
   readonly hasPassword: boolean
   /** Undefined if there is no app. */
@@ -14,22 +19,30 @@ export interface OverviewPage {
 }
 
 export function overviewPage(frame: Frame, page: OverviewPage): SafeHtml {
-  const { sessions, hasPassword, recoveryCodesLeft, certificate } = page
+  const { lastSignIn, sessions, hasPassword, recoveryCodesLeft, certificate } = page
   const { presentation } = frame
   const { say, fill, count } = presentation
-  const entry = (to: Exclude<AccountPage, 'overview'>, state: string | SafeHtml) =>
+  const entry = (
+    to: Exclude<AccountPage, 'overview'>,
+    state: string | SafeHtml,
+    badge?: SafeHtml,
+  ) =>
     html`<li>
-<h2><a href="${PAGE_PATHS[to]}">${say(`page.${to}`)}</a></h2>
+<h2><a href="${PAGE_PATHS[to]}">${say(`page.${to}`)}</a>${badge}</h2>
 <p>${state}</p>
 </li>
 `
   return accountLayout(frame, {
     page: 'overview',
-    content: html`<p>${fill('overview.signedInAs', { name: html`<bdi>${frame.name}</bdi>` })}</p>
+    content: html`<p>${fill('overview.signedInAs', { name: html`<bdi>${frame.name}</bdi>` })}${lastSignIn === undefined ? undefined : html` ${lastLine(presentation, lastSignIn)}`}</p>
 <ul class="entries">
 ${entry('sessions', count('overview.sessions', sessions))}${entry('password', say(hasPassword ? 'overview.password' : 'overview.noPassword'))}${entry(
   'totp',
   totpState(presentation, recoveryCodesLeft),
+  badge(
+    presentation,
+    recoveryCodesLeft === undefined ? 'off' : recoveryCodesLeft === 0 ? 'warn' : 'on',
+  ),
 )}${entry(
   'certificates',
   certificate === undefined
@@ -37,6 +50,7 @@ ${entry('sessions', count('overview.sessions', sessions))}${entry('password', sa
     : fill(certificate.isExpired ? 'overview.certificateExpired' : 'overview.certificate', {
         time: when(presentation, certificate.notAfter),
       }),
+  certificate?.isExpired === true ? badge(presentation, 'warn') : undefined,
 )}</ul>`,
   })
 }
@@ -46,4 +60,21 @@ function totpState({ say }: Presentation, recoveryCodesLeft: number | undefined)
   return recoveryCodesLeft === 0
     ? say('overview.totpNoCodes')
     : say('overview.totp', { count: recoveryCodesLeft })
+}
+
+/** Color is never alone: the badge says it in a word. */
+function badge({ say }: Presentation, state: 'on' | 'off' | 'warn'): SafeHtml {
+  return html` <span class="badge${state === 'warn' ? ' bad' : ''}">${say(`badge.${state}`)}</span>`
+}
+
+function lastLine(
+  presentation: Presentation,
+  { at, address, userAgent }: NonNullable<OverviewPage['lastSignIn']>,
+): SafeHtml {
+  const program = html`<bdi>${programOf(presentation, userAgent)}</bdi>`
+  return presentation.fill('overview.lastSignIn', {
+    time: when(presentation, at),
+    program,
+    address,
+  })
 }

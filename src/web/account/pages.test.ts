@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { instant } from '../../base/time/instant.ts'
 import { contentSecurityPolicy } from '../login/content-security-policy.ts'
 import { accountErrorText } from '../login/error-text.ts'
+import { PLAIN_BRANDING } from '../login/look/branding.ts'
 import { presentationIn } from '../login/presentation.ts'
 import { en } from '../texts/en.ts'
 import { certificatesPage } from './certificates-page.ts'
@@ -12,7 +13,7 @@ import { isNote } from './notes.ts'
 import { overviewPage } from './overview-page.ts'
 import { passwordPage } from './password-page.ts'
 import { type ShownSession, sessionsPage } from './sessions-page.ts'
-import { ACCOUNT_STYLE_SOURCE } from './styles.ts'
+import { accountSheet } from './styles.ts'
 import { recoveryCodesPage, totpOffPage, totpOnPage, totpSetUpPage } from './totp-page.ts'
 
 const EVIL = '<b>"Zoë" & \'co\'</b>'
@@ -39,6 +40,7 @@ const session = (changes: Partial<ShownSession> = {}): ShownSession => ({
 
 const PAGES = {
   overview: overviewPage(FRAME, {
+    lastSignIn: { at: AT, address: '192.0.2.1', userAgent: EVIL },
     sessions: 2,
     hasPassword: true,
     recoveryCodesLeft: 3,
@@ -223,7 +225,8 @@ test('pages without a session have no menu; a refusal names the request, a block
 })
 
 test('the content security policy allows the stylesheet of these pages and nothing else', () => {
-  const policy = contentSecurityPolicy({ formAction: [], style: ACCOUNT_STYLE_SOURCE })
-  assert.ok(policy.includes(`style-src ${ACCOUNT_STYLE_SOURCE};`))
+  const { source } = accountSheet(PLAIN_BRANDING)
+  const policy = contentSecurityPolicy({ formAction: [], style: source })
+  assert.ok(policy.includes(`style-src ${source};`))
   assert.ok(policy.includes("form-action 'self';"))
 })

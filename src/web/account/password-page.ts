@@ -1,6 +1,8 @@
 /** GET /account/password, and the response to a change that failed. API 3.1: the form has the current password. */
 import { alert } from '../login/alert.ts'
 import { html, type SafeHtml } from '../login/html.ts'
+import { HELPERS } from '../login/look/helpers-script.ts'
+import { passwordField } from '../login/password-field.ts'
 import { accountLayout, type Frame, form, PAGE_PATHS } from './layout.ts'
 
 export interface PasswordPage {
@@ -31,9 +33,10 @@ function changing(
     name: 'currentPassword' | 'password' | 'repeated',
     label: string,
     attributes?: SafeHtml,
-  ) => html`<label for="${name}">${label}</label>
-<input id="${name}" name="${name}" type="password" required autocomplete="${name === 'currentPassword' ? 'current-password' : 'new-password'}"${attributes}>
-`
+  ) => {
+    const autocomplete = name === 'currentPassword' ? 'current-password' : 'new-password'
+    return html`${passwordField(presentation, { name, label, autocomplete, attributes })}\n`
+  }
   return html`<p>${say('password.message')}</p>
 ${alert(error)}${form(
   formToken,
@@ -41,5 +44,6 @@ ${alert(error)}${form(
   html`<input type="text" name="username" value="${username}" autocomplete="username" hidden>
 ${field('currentPassword', say('password.current'), described)}${field('password', say('password.next'), html` aria-describedby="rule"`)}<p class="rule" id="rule">${say('password.rule', { count: shortest })}</p>
 ${field('repeated', say('password.repeated'))}<button type="submit">${say('password.submit')}</button>`,
-)}`
+)}
+${HELPERS}`
 }

@@ -1,6 +1,6 @@
 /** The stylesheet of the account pages: that of the login pages, with room for a menu and for lists. */
 import { html } from '../login/html.ts'
-import { styleSource } from '../login/palette.ts'
+import { type Branding, type Sheet, sheetOf } from '../login/look/branding.ts'
 import { STYLESHEET } from '../login/styles.ts'
 
 export const ACCOUNT_STYLESHEET = html`${STYLESHEET}
@@ -35,6 +35,13 @@ export const ACCOUNT_STYLESHEET = html`${STYLESHEET}
   align-items: center;
   gap: 0.5rem 0.75rem;
   margin-bottom: 0.75rem;
+}
+.top .logo,
+.top .brand {
+  margin: 0;
+}
+.top .brand {
+  flex: none;
 }
 .top .mark {
   flex: none;
@@ -80,17 +87,6 @@ export const ACCOUNT_STYLESHEET = html`${STYLESHEET}
   box-shadow: inset 0 0 0 1px var(--edge);
   color: var(--accent);
   font-weight: 600;
-}
-.quiet {
-  width: auto;
-  border: 1px solid var(--line);
-  background: var(--field);
-  color: var(--ink);
-}
-.quiet:hover {
-  border-color: var(--accent);
-  background: var(--field);
-  color: var(--accent);
 }
 .note-done {
   margin-top: 1.25rem;
@@ -219,4 +215,13 @@ form + .entries,
 }
 `
 
-export const ACCOUNT_STYLE_SOURCE = styleSource(ACCOUNT_STYLESHEET)
+/** With the colors of the operator. One sheet for each branding, made once. */
+export function accountSheet(branding: Branding): Sheet {
+  const kept = SHEETS.get(branding)
+  if (kept !== undefined) return kept
+  const sheet = sheetOf(ACCOUNT_STYLESHEET, branding.colors)
+  SHEETS.set(branding, sheet)
+  return sheet
+}
+
+const SHEETS = new WeakMap<Branding, Sheet>()

@@ -5,7 +5,8 @@
 import { alert } from '../login/alert.ts'
 import { codeField } from '../login/code-field.ts'
 import { html, type SafeHtml } from '../login/html.ts'
-import { codeList, saving, scanning } from '../login/pages/enroll-page.ts'
+import { HELPERS } from '../login/look/helpers-script.ts'
+import { codeList, savedCheck, saving, scanning } from '../login/pages/enroll-page.ts'
 import { confirmFirst } from './confirm.ts'
 import { accountLayout, type Frame, form, PAGE_PATHS } from './layout.ts'
 
@@ -41,7 +42,7 @@ export function totpSetUpPage(frame: Frame, page: TotpSetUpPage): SafeHtml {
   const { say } = presentation
   const fields = html`<input type="hidden" name="proof" value="${proof}">
 ${codeField({ label: say('enroll.prove.code'), keyboard: 'numeric', isFirst: error !== undefined, error })}
-<button type="submit">${say('enroll.prove.submit')}</button>`
+${recoveryCodes === undefined ? undefined : savedCheck(presentation)}<button type="submit">${say('enroll.prove.submit')}</button>`
   return accountLayout(frame, {
     page: 'totp',
     title: say('enroll.title'),
@@ -58,7 +59,8 @@ ${recoveryCodes === undefined ? undefined : saving(presentation, recoveryCodes, 
 ${form(frame.formToken, TOTP_VERIFY_PATH, fields)}
 <p class="note"><a href="${PAGE_PATHS.totp}">${say('totp.cancel')}</a></p>
 </li>
-</ol>`,
+</ol>
+${HELPERS}`,
   })
 }
 
@@ -117,6 +119,7 @@ export function recoveryCodesPage(frame: Frame, { codes, issuer }: RecoveryCodes
     shownOnce: true,
     content: html`<p>${say('totp.recovery.save')}</p>
 ${codeList(presentation, codes, { issuer, name: frame.name })}
-<p class="onward unprinted"><a class="choice only" href="${PAGE_PATHS.totp}">${say('totp.recovery.done')}</a></p>`,
+<p class="onward unprinted"><a class="choice only" href="${PAGE_PATHS.totp}">${say('totp.recovery.done')}</a></p>
+${HELPERS}`,
   })
 }

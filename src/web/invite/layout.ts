@@ -1,9 +1,9 @@
 /** The frame of these pages: like a page of the login. */
 import { INVITE_PATH } from '../../protocol/oidc.ts'
 import { html, type SafeHtml } from '../login/html.ts'
-import { foot, ICON, type Layout, MARK, titleOf, wholePage } from '../login/layout.ts'
+import { foot, ICON, type Layout, mark, titleOf, wholePage } from '../login/layout.ts'
 import type { Presentation } from '../login/presentation.ts'
-import { INVITE_STYLESHEET } from './styles.ts'
+import { inviteSheet } from './styles.ts'
 
 /** Where the forms go. The token is always in the body, never in the address. */
 export const INVITE_PATHS = {
@@ -23,9 +23,9 @@ export function inviteLayout(
     language: presentation.language,
     title: titleOf(presentation, title, error),
     icon: ICON,
-    stylesheet: INVITE_STYLESHEET,
+    stylesheet: inviteSheet(presentation.branding).text,
     content: html`<main>
-${MARK}
+${mark(presentation)}
 <h1>${title}</h1>
 ${content}
 </main>

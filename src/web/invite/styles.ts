@@ -1,6 +1,6 @@
 /** The stylesheet of these pages: that of the login, and what shows commands. */
 import { html } from '../login/html.ts'
-import { styleSource } from '../login/palette.ts'
+import { type Branding, type Sheet, sheetOf } from '../login/look/branding.ts'
 import { STYLESHEET } from '../login/styles.ts'
 
 export const INVITE_STYLESHEET = html`${STYLESHEET}.command {
@@ -54,4 +54,13 @@ details .quiet:hover {
 }
 `
 
-export const INVITE_STYLE_SOURCE = styleSource(INVITE_STYLESHEET)
+/** With the colors of the operator. One sheet for each branding, made once. */
+export function inviteSheet(branding: Branding): Sheet {
+  const kept = SHEETS.get(branding)
+  if (kept !== undefined) return kept
+  const sheet = sheetOf(INVITE_STYLESHEET, branding.colors)
+  SHEETS.set(branding, sheet)
+  return sheet
+}
+
+const SHEETS = new WeakMap<Branding, Sheet>()

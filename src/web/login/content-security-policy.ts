@@ -1,24 +1,32 @@
 /**
- * The content security policy of the pages (D-50, R022): nothing is loaded, only the one known script runs, no site may
+ * The content security policy of the pages (D-50, R022): nothing is loaded, only our own scripts run, no site may
  * frame them, and forms go only where the login leads.
  */
+import { HELPERS_SOURCE } from './look/helpers-script.ts'
 import { FORM_POST_SCRIPT_SOURCE } from './pages/form-post-page.ts'
 import { STYLESHEET_SOURCE } from './styles.ts'
 
 export interface PagePolicy {
   /** Where forms may lead in addition to our own origin, including redirects. Missing: the page has no form. */
   readonly formAction?: readonly string[]
-  /** The hash of the page's one script; `form-post` is that of the response to a client. */
-  readonly script?: 'form-post' | `'sha256-${string}'`
+  /**
+   * The hash of the page's one script; `form-post` is that of the response to a client, `helpers` makes fields and codes
+   * more convenient.
+   */
+  readonly script?: 'form-post' | 'helpers' | `'sha256-${string}'`
   /** The script calls this service. */
   readonly connects?: true
-  /** The hash of the page's stylesheet. Default: that of the login pages. */
-  readonly style?: string
+  /** The hash of the page's stylesheet, or which one it is. Default: that of the login pages. */
+  readonly style?: string | 'account' | 'invite'
   /** The page loads stylesheets and scripts from our own address, and its scripts call it (D-357). */
   readonly assets?: 'own'
-  /** The page also shows pictures from our own address (D-353). */
+  /** The page also shows pictures from our own address (D-343, D-353). */
   readonly images?: 'own'
 }
+
+const isNamed = (script: string): script is keyof typeof SCRIPT_SOURCES => script in SCRIPT_SOURCES
+
+const SCRIPT_SOURCES = { 'form-post': FORM_POST_SCRIPT_SOURCE, helpers: HELPERS_SOURCE } as const
 
 /** Returns the value of `Content-Security-Policy`. Throws a TypeError for a source that would end its directive. */
 export function contentSecurityPolicy(policy: PagePolicy): string {
@@ -32,7 +40,7 @@ export function contentSecurityPolicy(policy: PagePolicy): string {
       : ["style-src 'self'", "script-src 'self'", "connect-src 'self'"]),
     ...(script === undefined
       ? []
-      : [`script-src ${script === 'form-post' ? FORM_POST_SCRIPT_SOURCE : script}`]),
+      : [`script-src ${isNamed(script) ? SCRIPT_SOURCES[script] : script}`]),
     ...(connects === undefined ? [] : ["connect-src 'self'"]),
     // The icon is part of the page.
     images === undefined ? 'img-src data:' : "img-src 'self' data:",

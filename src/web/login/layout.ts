@@ -1,8 +1,9 @@
 /** The frame of every page: language, title and stylesheet; and the logo of the login pages. */
 import { LANGUAGES, type Language } from '../texts/languages.ts'
 import { html, type SafeHtml } from './html.ts'
+import { LOGO_PATH } from './look/branding.ts'
 import type { Presentation } from './presentation.ts'
-import { STYLESHEET } from './styles.ts'
+import { signingInLine } from './signing-in.ts'
 
 // A keyhole in a rounded square.
 const SHAPE =
@@ -34,32 +35,54 @@ export function layout(presentation: Presentation, page: Layout): SafeHtml {
     language: presentation.language,
     title: titleOf(presentation, title, error),
     icon: ICON,
-    stylesheet: STYLESHEET,
+    stylesheet: presentation.branding.login.text,
     content: html`<main>
-${MARK}
+${mark(presentation)}
 <h1>${title}</h1>
-${content}
+${signingInLine(presentation)}${content}
 </main>
 ${foot(presentation, address)}`,
   })
 }
 
+/** The logo of the operator, or ours beside the name of the operator. */
+export function mark({ branding: { name, hasLogo } }: Presentation): SafeHtml {
+  if (hasLogo) return html`<img class="logo" src="${LOGO_PATH}" alt="${name ?? ''}" height="40">`
+  return name === undefined ? MARK : html`<p class="brand">${MARK}<span>${name}</span></p>`
+}
+
 /** Returns the title of the tab, which screen readers announce first. */
 export function titleOf(
-  { say }: Pick<Presentation, 'say'>,
-  title: string,
+  { say, branding: { name } }: Pick<Presentation, 'say' | 'branding'>,
+  heading: string,
   error: string | undefined,
 ): string {
+  const title = name === undefined ? heading : `${heading} – ${name}`
   return error === undefined ? title : say('title.error', { title })
 }
 
 /** The parameter of the switch: OIDC Core §3.1.2.1 gave it its name. */
 export const LANGUAGE_PARAMETER = 'ui_locales'
 
-/** Below the page: the switch between languages. Links, so that it works without scripts. */
+/** Below the page: help, and the switch between languages. Links, so that it works without scripts. */
 export function foot(
-  { language, say, address: own }: Presentation,
-  address: string | undefined = own,
+  presentation: Presentation,
+  address: string | undefined = presentation.address,
+): SafeHtml | undefined {
+  const { say, branding } = presentation
+  const { support } = branding
+  const help =
+    support === undefined
+      ? undefined
+      : html`<p><a href="${support}" rel="noopener noreferrer">${say('foot.support')}</a></p>\n`
+  const languages = languageSwitch(presentation, address)
+  if (help === undefined && languages === undefined) return undefined
+  return html`<footer class="foot">${help}${languages}</footer>`
+}
+
+function languageSwitch(
+  { language, say }: Presentation,
+  address: string | undefined,
 ): SafeHtml | undefined {
   if (address === undefined || address === 'none') return undefined
   const joint = address.includes('?') ? '&' : '?'
@@ -68,8 +91,8 @@ export function foot(
       ? html`<li><span lang="${one}" aria-current="true">${LANGUAGES[one]}</span></li>\n`
       : html`<li><a href="${address}${joint}${LANGUAGE_PARAMETER}=${one}" lang="${one}" hreflang="${one}" rel="nofollow">${LANGUAGES[one]}</a></li>\n`,
   )
-  return html`<footer class="foot"><nav aria-label="${say('language.label')}"><ul>
-${entries}</ul></nav></footer>`
+  return html`<nav aria-label="${say('language.label')}"><ul>
+${entries}</ul></nav>`
 }
 
 /** The parts that all pages share. A page loads nothing, so icon and style are inline. */

@@ -1,6 +1,7 @@
 /** The stylesheet of the login pages, inline in each page and allowed by its hash (D-50). */
-import { CODE_STYLES } from './code-styles.ts'
+
 import { html } from './html.ts'
+import { CODE_STYLES } from './look/code-styles.ts'
 import { PALETTE, styleSource } from './palette.ts'
 
 export const STYLESHEET = html`${PALETTE}
@@ -35,6 +36,28 @@ main {
   height: 2.5rem;
   margin: 0 0 1.25rem;
   color: var(--accent);
+}
+.brand {
+  display: flex;
+  align-items: center;
+  gap: 0.75rem;
+  margin: 0 0 1.25rem;
+  color: var(--ink);
+  font-weight: 600;
+  overflow-wrap: anywhere;
+}
+.brand .mark {
+  flex: none;
+  margin: 0;
+}
+.logo {
+  display: block;
+  width: auto;
+  max-width: 100%;
+  height: 2.5rem;
+  margin: 0 0 1.25rem;
+  object-fit: contain;
+  object-position: left;
 }
 h1 {
   margin: 0 0 0.5rem;
@@ -105,7 +128,7 @@ button {
 button:hover {
   background: var(--accent-strong);
 }
-input:not([type='hidden']) + button {
+input:not([type='hidden']) + button:not(.reveal) {
   margin-top: 1.75rem;
 }
 :focus-visible {
@@ -127,6 +150,65 @@ a {
 }
 a:hover {
   color: var(--accent-strong);
+}
+.signing-in {
+  margin-bottom: 1.25rem;
+  font-size: 0.9375rem;
+}
+.signing-in strong {
+  color: var(--ink);
+  overflow-wrap: anywhere;
+}
+.reveal {
+  width: auto;
+  min-height: 0;
+  margin: -0.875rem 0 1.125rem auto;
+  padding: 0.25rem;
+  background: none;
+  color: var(--accent);
+  font-size: 0.875rem;
+  font-weight: 500;
+}
+.reveal:hover {
+  background: none;
+  color: var(--accent-strong);
+}
+.check {
+  display: flex;
+  align-items: baseline;
+  gap: 0.625rem;
+  margin: 0 0 1.25rem;
+  font-weight: 400;
+}
+.check input {
+  flex: none;
+  width: 1.125rem;
+  min-height: 1.125rem;
+  margin: 0;
+  accent-color: var(--accent);
+}
+.tools {
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: 0.5rem;
+  margin: 0.75rem 0 0;
+  font-size: 0.9375rem;
+}
+.quiet {
+  width: auto;
+  border: 1px solid var(--line);
+  background: var(--field);
+  color: var(--ink);
+}
+.quiet:hover {
+  border-color: var(--accent);
+  background: var(--field);
+  color: var(--accent);
+}
+.tools .quiet {
+  min-height: 2.25rem;
+  padding: 0.25rem 0.75rem;
 }
 .choices {
   display: grid;
@@ -198,8 +280,16 @@ ${CODE_STYLES}.names {
   font-size: 0.8125rem;
 }
 .foot {
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  justify-content: center;
+  gap: 0.25rem 1rem;
   padding: 1.25rem 0 0;
   font-size: 0.875rem;
+}
+.foot p {
+  margin: 0;
 }
 .foot ul {
   display: flex;
@@ -231,6 +321,13 @@ code {
   }
   main {
     padding: 1.75rem 1.25rem 1.5rem;
+  }
+}
+@media screen and (prefers-color-scheme: dark) {
+  .logo {
+    padding: 0.375rem 0.5rem;
+    border-radius: 0.5rem;
+    background: #ffffff;
   }
 }
 @media (forced-colors: active) {

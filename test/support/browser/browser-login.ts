@@ -75,8 +75,15 @@ export async function sendPassword(
 /** The field for a code. */
 export const codeField = (page: Page) => page.getByRole('textbox', { name: 'Code', exact: true })
 
+/** Says that the recovery codes are saved, where the page asks. */
+export async function tickSaved(page: Page): Promise<void> {
+  const saved = page.getByRole('checkbox', { name: 'I have saved my recovery codes' })
+  if ((await saved.count()) > 0) await saved.check()
+}
+
 /** Types a code and sends it with the Enter key; the status that it was answered with. */
 export async function sendCode(page: Page, code: string): Promise<number> {
+  await tickSaved(page)
   await codeField(page).fill(code)
   const [response] = await Promise.all([
     page.waitForResponse((one) => one.request().method() === 'POST'),

@@ -10,7 +10,7 @@ import type { ClientApp } from '../client/client-app.ts'
 import { enrolledPerson, PASSWORD, totpPolicy } from '../login/authenticator-app.ts'
 import { administrate } from '../management.ts'
 import { ADMIN, type Service } from '../service.ts'
-import { codeField } from './browser-login.ts'
+import { codeField, tickSaved } from './browser-login.ts'
 import type { VisitedPages } from './visited-pages.ts'
 
 /** A username nobody can wrap. */
@@ -67,6 +67,28 @@ export async function loginPages(
       'This sign-in has ended',
       async (page) => {
         await page.goto(`${service.baseUrl}/oidc/login/username?authRequestID=${ENDLESS}`)
+      },
+    ],
+    'the page of a login that is complete, with a way to start again': [
+      'This sign-in has ended',
+      async (page) => {
+        await openForm(page)
+        const address = page.url()
+        await submit(page, leaving)
+        await page.waitForURL((url) => url.href.startsWith(app.redirectUri))
+        await page.goto(address)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+      },
+    ],
+    'the page that asks whether to continue': [
+      'Continue?',
+      async (page) => {
+        await page.goto(`${service.baseUrl}/account`)
+        await submit(page, leaving)
+        await page.getByRole('heading', { name: 'Overview' }).waitFor()
+        await page.goto(app.prepare({}).url)
+        await page.getByRole('link', { name: 'Sign in' }).click()
+        await page.getByRole('button', { name: 'Continue' }).waitFor()
       },
     ],
     'the page that asks for a code': ['Enter your code', (page) => openCode(page)],
@@ -219,6 +241,7 @@ export async function openLoginForm(
 const pem = (text: string) => Buffer.from(text)
 
 async function sendCode(page: Page): Promise<void> {
+  await tickSaved(page)
   await codeField(page).fill('no code')
   await page.keyboard.press('Enter')
   await page.getByRole('alert').waitFor()

@@ -21,7 +21,7 @@ export async function findOpenRequest(
   step: StepOrigin,
 ): Promise<OpenRequest> {
   const found = await find(ports, id, step)
-  if (found.state === 'code-issued') throw startAgain('the auth request has its code already')
+  if (found.state === 'code-issued') throw ended(id, found, 'the auth request has its code already')
   return found
 }
 
@@ -34,7 +34,7 @@ export async function findRequestForTotp(
   const found = await find(ports, id, step)
   if (found.state === 'awaiting-primary') throw startAgain('no primary factor is proven')
   if (found.state === 'code-issued' && !found.byEnrollment) {
-    throw startAgain('the auth request has its code already')
+    throw ended(id, found, 'the auth request has its code already')
   }
   return found
 }
@@ -47,23 +47,38 @@ export async function findRequestForEnrollment(
 ): Promise<PartiallyAuthenticated> {
   const found = await find(ports, id, step)
   if (found.state === 'partially-authenticated') return found
-  throw startAgain(
-    found.state === 'code-issued'
-      ? 'the auth request has its code already'
-      : 'no primary factor is proven',
-  )
+  if (found.state === 'code-issued') throw ended(id, found, 'the auth request has its code already')
+  throw startAgain('no primary factor is proven')
 }
 
 async function find({ vault, clock, authRequests }: FindPorts, id: string, step: StepOrigin) {
   const sealed = openRequest(vault, id)
   if (sealed === undefined) throw startAgain('the id is not one of ours')
-  if (sealed.expiresAt <= clock.now()) throw startAgain('the auth request has expired')
+  if (sealed.expiresAt <= clock.now()) throw ended(id, sealed, 'the auth request has expired')
   const refusal = refuseStep(vault, sealed, step)
   if (refusal !== undefined) throw startAgain(refusal)
   const found = (await authRequests.find(sealed.key)) ?? sealed
-  if (found.state === 'tokens-issued') throw startAgain('the auth request has its tokens already')
-  if (found.state === 'ended') throw startAgain('too many wrong codes ended the auth request')
+  if (found.state === 'tokens-issued') {
+    throw ended(id, sealed, 'the auth request has its tokens already')
+  }
+  if (found.state === 'ended') {
+    throw ended(id, sealed, 'too many wrong codes ended the auth request')
+  }
   return found
+}
+
+function ended(id: string, { browser }: Pick<OpenRequest, 'browser'>, detail: string): Failure {
+  return browser === undefined ? startAgain(detail) : new EndedLogin(detail, id)
+}
+
+/** The login was ours and began in a browser: its user can start it again (D-344). */
+export class EndedLogin extends Failure {
+  readonly authRequestId: string
+
+  constructor(detail: string, authRequestId: string) {
+    super('INVALID_AUTH_REQUEST', { detail })
+    this.authRequestId = authRequestId
+  }
 }
 
 export function startAgain(detail: string): Failure {

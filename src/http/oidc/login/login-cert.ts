@@ -12,6 +12,7 @@ import { bearersOf } from '../../reading/bearers.ts'
 import { textList } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
+import { during } from './during.ts'
 import {
   type AtListener,
   answerStep,
@@ -34,7 +35,7 @@ export function addLoginCert(router: Router, ports: LoginPorts, listener: AtList
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
     return loginPage(
       200,
-      certificatePage(call.presentation, { authRequestId, hasCertificate }),
+      certificatePage(during(call, found), { authRequestId, hasCertificate }),
       found,
       headers,
     )
@@ -47,9 +48,9 @@ export function addLoginCert(router: Router, ports: LoginPorts, listener: AtList
     const hasCertificate = chain !== undefined
     const form = (error: string, code: FailureCode) => {
       const shown = code === 'INVALID_AUTH' ? call.presentation.say('certificate.refused') : error
-      return certificatePage(call.presentation, { authRequestId, hasCertificate, error: shown })
+      return certificatePage(during(call, found), { authRequestId, hasCertificate, error: shown })
     }
-    const fetchJwt = fetchJwtFrom(ports, call, found, authRequestId)
+    const fetchJwt = fetchJwtFrom(ports, during(call, found), found, authRequestId)
     return withForm(ports, call, { found, form, fetchJwt }, async () => {
       const step = await submitPrimary(ports, {
         request: found,
@@ -58,7 +59,7 @@ export function addLoginCert(router: Router, ports: LoginPorts, listener: AtList
         configTypes: textList(fields, 'configTypes'),
         caller: call.caller,
       })
-      return answerStep(call, { step, found, authRequestId })
+      return answerStep(ports, call, { step, found, authRequestId })
     })
   })
 }

@@ -10,6 +10,7 @@ import { bearersOf } from '../../reading/bearers.ts'
 import { textList } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
+import { during } from './during.ts'
 import {
   type AtListener,
   answerStep,
@@ -28,7 +29,12 @@ export function addLoginExtJwt(router: Router, ports: LoginPorts, listener: AtLi
     const found = await findOpenRequest(ports, authRequestId, origin)
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-    return loginPage(200, choicePage(call.presentation, ports.rules, authRequestId), found, headers)
+    return loginPage(
+      200,
+      choicePage(during(call, found), ports.rules, authRequestId),
+      found,
+      headers,
+    )
   })
 
   router.add({ ...LOGIN_POST, url }, async (call) => {
@@ -41,6 +47,6 @@ export function addLoginExtJwt(router: Router, ports: LoginPorts, listener: AtLi
       configTypes: textList(fields, 'configTypes'),
       caller: call.caller,
     })
-    return answerStep(call, { step, found, authRequestId })
+    return answerStep(ports, call, { step, found, authRequestId })
   })
 }

@@ -19,6 +19,7 @@ import { invalid, textField } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import { keepCookies, keptCookies, stepOrigin } from './browser-cookie.ts'
+import { during } from './during.ts'
 import { answerStep, LOGIN_ROUTE, MENDABLE, readStep, withForm } from './login-step.ts'
 import { choicePage, fetchJwtFrom, secondPage } from './signer-choice.ts'
 
@@ -45,7 +46,7 @@ export function addLoginExternal(
       const { key } = found
       const form = (_: string, code: FailureCode) => {
         const signer = ports.rules.signers().find(({ id }) => id === signerId)
-        return pageAfter(call.presentation, { role, signer, authRequestId }, code, ports)
+        return pageAfter(during(call, found), { role, signer, authRequestId }, code, ports)
       }
       return withForm(ports, call, { found, form, mendable: WORTH_ANOTHER_TRY }, async () => {
         const { location, cookie } = await sendAway(ports, {
@@ -86,10 +87,10 @@ export function addLoginExternal(
       const { request: found, trip, signer } = returned
       const { authRequestId } = trip
       const form = (_: string, code: FailureCode) =>
-        pageAfter(call.presentation, { ...trip, signer }, code, ports)
+        pageAfter(during(call, found), { ...trip, signer }, code, ports)
       const fetchJwt = fetchJwtFrom(
         ports,
-        call,
+        during(call, found),
         found,
         authRequestId,
         trip.role === 'secondary' ? call.presentation.say('secondProof.otherAccount') : undefined,
@@ -98,7 +99,7 @@ export function addLoginExternal(
       return withForm(ports, call, mending, async () => {
         const step = await finishReturn(ports, returned, answer, call.caller)
         if (step.next === 'answer' || !call.wantsHtml) {
-          return answerStep(call, { step, found, authRequestId })
+          return answerStep(ports, call, { step, found, authRequestId })
         }
         call.isFrom(step)
         return toNextPage(step.authQueries, authRequestId)

@@ -28,6 +28,7 @@ import { sendToClient } from '../client-answers.ts'
 import type { PATHS } from '../paths.ts'
 import { authRequestIdOf } from './auth-request-id.ts'
 import { clearCookies, keepCookies, stepOrigin } from './browser-cookie.ts'
+import { during, identified } from './during.ts'
 
 export const LOGIN_ROUTE = {
   access: 'login',
@@ -70,24 +71,26 @@ export function readStep(
 interface Found {
   readonly key: AuthRequestKey
   readonly browser: unknown
-  readonly ask: Pick<ClientAsk, 'redirectUri'>
+  readonly ask: Pick<ClientAsk, 'redirectUri' | 'issuer'>
 }
 
 /** Redirects with the code, or reports the missing factors. Also sets the cookie that marks the device as known. */
-export function answerStep(
+export async function answerStep(
+  ports: Pick<LoginPorts, 'identities'>,
   call: Call,
   reached: { readonly step: LoginStep; readonly found: Found; readonly authRequestId: string },
-): Answer {
+): Promise<Answer> {
   const { step } = reached
   call.isFrom(step)
-  const answer = stepAnswer(call, reached)
+  const answer = await stepAnswer(ports, call, reached)
   return step.device === undefined ? answer : withCookies(answer, [deviceCookie(step.device)])
 }
 
-function stepAnswer(
+async function stepAnswer(
+  ports: Pick<LoginPorts, 'identities'>,
   call: Call,
   { step, found, authRequestId }: { step: LoginStep; found: Found; authRequestId: string },
-): Answer {
+): Promise<Answer> {
   if (step.next === 'answer') {
     const { browser, key } = found
     const answer = sendToClient(call.presentation, step.answer)
@@ -96,7 +99,9 @@ function stepAnswer(
   const { authQueries } = step
   const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId, ...totpRequired(authQueries) }
   if (!call.wantsHtml) return json(200, { authQueries }, headers)
-  return loginPage(200, factorPage(call.presentation, authRequestId, authQueries), found, headers)
+  const { identityId } = step
+  const presentation = await identified(ports, during(call, found), { identityId, authRequestId })
+  return loginPage(200, factorPage(presentation, authRequestId, authQueries), found, headers)
 }
 
 /** The page for the next factor. A required external JWT is a failure (D-14), handled by `withForm`. */
@@ -118,7 +123,8 @@ export function loginPage(
   { ask }: Pick<Found, 'ask'>,
   headers: HeaderFields = {},
 ): Answer {
-  return page(status, html, { formAction: [formActionSource(ask.redirectUri)] }, headers)
+  const policy = { formAction: [formActionSource(ask.redirectUri)], script: 'helpers' } as const
+  return page(status, html, policy, headers)
 }
 
 /** Failures that a user can correct in the form; a program gets the same failure as JSON. */

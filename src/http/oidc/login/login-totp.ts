@@ -13,6 +13,7 @@ import { totpRequired } from '../../faces/challenge-header.ts'
 import { codeField } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
+import { partly } from './during.ts'
 import {
   type AtListener,
   answerStep,
@@ -32,9 +33,10 @@ export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtList
     const found = await findRequestForTotp(ports, authRequestId, origin)
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['id', 'code'])
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+    const presentation = await partly(ports, call, found, authRequestId)
     return loginPage(
       200,
-      totpPage(call.presentation, { authRequestId, canRecover: true }),
+      totpPage(presentation, { authRequestId, canRecover: true }),
       found,
       headers,
     )
@@ -44,8 +46,12 @@ export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtList
     const { fields, authRequestId, origin } = readStep(call, listener)
     const found = await findRequestForTotp(ports, authRequestId, origin)
     const code = codeField(fields)
-    const form = (error: string) =>
-      totpPage(call.presentation, { authRequestId, canRecover: true, error })
+    const form = async (error: string) =>
+      totpPage(await partly(ports, call, found, authRequestId), {
+        authRequestId,
+        canRecover: true,
+        error,
+      })
     return withForm(ports, call, { found, form }, async () => {
       const step = await submitSecondFactor(ports, {
         factor: 'totp',
@@ -53,7 +59,7 @@ export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtList
         code,
         caller: call.caller,
       })
-      return answerStep(call, { step, found, authRequestId })
+      return answerStep(ports, call, { step, found, authRequestId })
     })
   })
 

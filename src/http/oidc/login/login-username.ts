@@ -14,6 +14,7 @@ import { passwordCredentials, textList } from '../../reading/fields.ts'
 import { shownDevice } from '../../reading/known-device.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
+import { during } from './during.ts'
 import { createFailedTries } from './failed-tries.ts'
 import {
   type AtListener,
@@ -39,7 +40,7 @@ export function addLoginUsername(router: Router, ports: LoginPorts, listener: At
       const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
       return loginPage(
         200,
-        passwordPage(call.presentation, {
+        passwordPage(during(call, found), {
           authRequestId,
           choice: choiceOf(ports.rules, authRequestId),
         }),
@@ -59,9 +60,9 @@ export function addLoginUsername(router: Router, ports: LoginPorts, listener: At
       const form = (text: string, code: FailureCode) => {
         const isOneOfSeveral = code === 'INVALID_AUTH' && failedTries.add(found.key)
         const error = isOneOfSeveral ? call.presentation.say('signIn.severalFailures') : text
-        return passwordPage(call.presentation, { authRequestId, username, error, choice })
+        return passwordPage(during(call, found), { authRequestId, username, error, choice })
       }
-      const fetchJwt = fetchJwtFrom(ports, call, found, authRequestId)
+      const fetchJwt = fetchJwtFrom(ports, during(call, found), found, authRequestId)
       return withForm(ports, call, { found, form, fetchJwt }, async () => {
         const step = await submitPrimary(ports, {
           request: found,
@@ -71,7 +72,7 @@ export function addLoginUsername(router: Router, ports: LoginPorts, listener: At
           caller: call.caller,
           device,
         })
-        return answerStep(call, { step, found, authRequestId })
+        return answerStep(ports, call, { step, found, authRequestId })
       })
     })
   }

@@ -14,7 +14,6 @@ import { extJwtPage } from '../../../web/login/pages/ext-jwt-page.ts'
 import { secondProofPage } from '../../../web/login/pages/second-proof-page.ts'
 import type { Presentation } from '../../../web/login/presentation.ts'
 import type { SignerChoice } from '../../../web/login/signer-links.ts'
-import type { Call } from '../../call.ts'
 import { PATHS } from '../paths.ts'
 import type { FetchJwt } from './login-step.ts'
 
@@ -64,7 +63,7 @@ export function secondPage(
 /** D-156: sends a browser to the signer of the required token, and keeps the factors proven so far for the return. */
 export function fetchJwtFrom(
   ports: LoginPorts,
-  { presentation }: Pick<Call, 'presentation'>,
+  presentation: Presentation,
   { key, browser }: Pick<OpenRequest, 'key' | 'browser'>,
   authRequestId: string,
   error?: string,

@@ -17,6 +17,7 @@ import type { ListenerParts } from '../../listener-parts.ts'
 import { codeField } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
+import { partly } from './during.ts'
 import {
   answerStep,
   LOGIN_GET,
@@ -40,7 +41,8 @@ export function addTotpEnroll(
     const found = await findRequestForEnrollment(ports, authRequestId, origin)
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-    return loginPage(200, enrollStartPage(call.presentation, { authRequestId }), found, headers)
+    const presentation = await partly(ports, call, found, authRequestId)
+    return loginPage(200, enrollStartPage(presentation, { authRequestId }), found, headers)
   })
 
   router.add(
@@ -53,7 +55,8 @@ export function addTotpEnroll(
       const { id, setup, recoveryCodes } = started
       const { provisioningUrl } = setup
       if (call.wantsHtml) {
-        const html = enrollPage(call.presentation, {
+        const presentation = await partly(ports, call, found, authRequestId)
+        const html = enrollPage(presentation, {
           authRequestId,
           provisioningUrl,
           recoveryCodes,
@@ -79,9 +82,10 @@ export function addTotpEnroll(
       const form = async (error: string) => {
         const hostname = totpHostname(call)
         const setup = await pendingSetupInLogin(ports, { ...totpOf(found), hostname })
+        const presentation = await partly(ports, call, found, authRequestId)
         return setup === undefined
-          ? enrollStartPage(call.presentation, { authRequestId, error })
-          : enrollPage(call.presentation, { authRequestId, ...setup, error })
+          ? enrollStartPage(presentation, { authRequestId, error })
+          : enrollPage(presentation, { authRequestId, ...setup, error })
       }
       return withForm(ports, call, { found, form }, async () => {
         const step = await verifyEnrollmentInLogin(ports, {
@@ -89,7 +93,7 @@ export function addTotpEnroll(
           answer: code,
           caller: call.caller,
         })
-        return answerStep(call, { step, found, authRequestId })
+        return answerStep(ports, call, { step, found, authRequestId })
       })
     },
   )

@@ -8,6 +8,7 @@ import { codeField } from '../code-field.ts'
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
 import { loginAddress } from '../login-address.ts'
+import { HELPERS } from '../look/helpers-script.ts'
 import type { Presentation } from '../presentation.ts'
 import { qrCodeSvg } from '../qr-code.ts'
 
@@ -63,11 +64,17 @@ ${recoveryCodes === undefined ? undefined : saving(presentation, recoveryCodes, 
 <form method="post" action="/oidc/login/totp/enroll/verify">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 ${codeField({ label: say('enroll.prove.code'), keyboard: 'numeric', isFirst: error !== undefined, error })}
-<button type="submit">${say('enroll.prove.submit')}</button>
+${recoveryCodes === undefined ? undefined : savedCheck(presentation)}<button type="submit">${say('enroll.prove.submit')}</button>
 </form>${recoveryCodes === undefined ? startingOver(presentation, authRequestId) : undefined}
 </li>
-</ol>`,
+</ol>
+${HELPERS}`,
   })
+}
+
+/** Required, so that a browser asks for it; programs that post the form need not send it. */
+export function savedCheck({ say }: Presentation): SafeHtml {
+  return html`<label class="check"><input type="checkbox" name="saved" value="yes" required> <span>${say('enroll.saved')}</span></label>\n`
 }
 
 export function scanning({ say }: Presentation, provisioningUrl: string): SafeHtml {
@@ -108,12 +115,12 @@ ${codeList(presentation, recoveryCodes, accountOf(provisioningUrl))}
 
 /** The codes, and in print the account that they belong to. */
 export function codeList(
-  { fill }: Presentation,
+  { say, fill }: Presentation,
   codes: readonly string[],
   { issuer, name }: { readonly issuer: string; readonly name: string },
 ): SafeHtml {
   return html`<p class="printed">${fill('enroll.save.of', { name: html`<bdi>${name}</bdi>`, issuer })}</p>
-<ul class="codes">
+<ul class="codes" data-copy="${say('codes.copy')}" data-copied="${say('codes.copied')}" data-download="${say('codes.download')}" data-file="${say('codes.file')}.txt">
 ${codes.map((code) => html`<li><code>${code}</code></li>\n`)}</ul>`
 }
 

@@ -7,18 +7,24 @@ import type { Presentation } from '../presentation.ts'
 export interface ErrorPage extends ErrorText {
   /** Also in the log line of the request (D-39). */
   readonly requestId: string
+  /** Where the login starts again, if it was ours (D-344). */
+  readonly restart?: string
   /** Where a user goes who came to an address that is not a page. */
   readonly start?: string | undefined
 }
 
 export function errorPage(presentation: Presentation, page: ErrorPage): SafeHtml {
-  const { title, message, requestId, start } = page
+  const { title, message, requestId, restart, start } = page
   const { say } = presentation
+  const again =
+    restart === undefined
+      ? undefined
+      : html`<p><a class="choice only" href="${restart}">${say('ended.restart')}</a></p>\n`
   return layout(presentation, {
     title,
     // R108: the switch between languages would send the address back, with whatever the caller put into it.
     address: 'none',
     content: html`<p>${message}</p>
-${start === undefined ? undefined : html`<p class="instead"><a href="${start}">${say('errorPage.start')}</a></p>\n`}<p class="reference">${say('requestId.label')}: <code>${requestId}</code></p>`,
+${again}${start === undefined ? undefined : html`<p class="instead"><a href="${start}">${say('errorPage.start')}</a></p>\n`}<p class="reference">${say('requestId.label')}: <code>${requestId}</code></p>`,
   })
 }

@@ -6,6 +6,8 @@ import { alert } from '../alert.ts'
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
 import { loginAddress } from '../login-address.ts'
+import { HELPERS } from '../look/helpers-script.ts'
+import { passwordField } from '../password-field.ts'
 import type { Presentation } from '../presentation.ts'
 import { type SignerChoice, signerLinks } from '../signer-links.ts'
 
@@ -34,10 +36,15 @@ export function passwordPage(presentation: Presentation, page: PasswordPage): Sa
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <label for="username">${say('signIn.username')}</label>
 <input id="username" name="username" type="text" value="${username}" required autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false"${described}${onUsername}>
-<label for="password">${say('signIn.password')}</label>
-<input id="password" name="password" type="password" required autocomplete="current-password"${described}${onPassword}>
+${passwordField(presentation, {
+  name: 'password',
+  label: say('signIn.password'),
+  autocomplete: 'current-password',
+  attributes: html`${described}${onPassword}`,
+})}
 <button type="submit">${say('signIn.submit')}</button>
-</form>${choice.links.length === 0 ? undefined : others(presentation, choice)}`,
+</form>${choice.links.length === 0 ? undefined : others(presentation, choice)}
+${HELPERS}`,
   })
 }
 

@@ -13,15 +13,14 @@ export const ACCOUNT: Readonly<Record<keyof typeof EN, string>> = {
   'page.certificates': 'Zertifikat',
 
   'overview.signedInAs': 'Angemeldet als {name}.',
+  'overview.lastSignIn': 'Letzte Anmeldung: {time}, {program}, {address}.',
   'overview.sessions.one': 'Sie sind nur hier angemeldet.',
   'overview.sessions.other': 'Sie haben {count} offene Sitzungen.',
   'overview.password': 'Sie haben ein Passwort.',
   'overview.noPassword': 'Sie haben kein Passwort.',
-  'overview.totp': 'Eingeschaltet. Verbleibende Wiederherstellungscodes: {count}.',
-  'overview.totpNoCodes':
-    'Eingeschaltet, aber es sind keine Wiederherstellungscodes mehr übrig. Erstellen Sie neue.',
-  'overview.noTotp':
-    'Ausgeschaltet. Mit einer App genügt Ihr Passwort allein nicht mehr, um sich anzumelden.',
+  'overview.totp': 'Verbleibende Wiederherstellungscodes: {count}.',
+  'overview.totpNoCodes': 'Es sind keine Wiederherstellungscodes mehr übrig. Erstellen Sie neue.',
+  'overview.noTotp': 'Mit einer App genügt Ihr Passwort allein nicht mehr, um sich anzumelden.',
   'overview.certificate': 'Gültig bis {time}.',
   'overview.certificateExpired': 'Abgelaufen am {time}.',
   'overview.noCertificate': 'Sie haben kein Zertifikat.',
@@ -128,4 +127,8 @@ export const ACCOUNT: Readonly<Record<keyof typeof EN, string>> = {
   'blocked.title': 'Für Ihr Konto nicht verfügbar',
   'blocked.message':
     'Ihr Konto braucht bei jeder Anfrage eine Bestätigung eines Identitätsanbieters, die ein Browser nicht senden kann. Bitten Sie Ihre Administration um die Änderung oder verwenden Sie ein Programm, das es kann.',
+
+  'badge.on': 'Ein',
+  'badge.off': 'Aus',
+  'badge.warn': 'Handlungsbedarf',
 }

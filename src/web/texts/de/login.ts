@@ -2,6 +2,7 @@ import type { LOGIN as EN } from '../en/login.ts'
 
 export const LOGIN: Readonly<Record<keyof typeof EN, string>> = {
   'language.label': 'Sprache',
+  'foot.support': 'Hilfe',
   'title.error': 'Fehler: {title}',
   'title.account': '{title} – Ihr Konto',
   'requestId.label': 'Anfrage-ID',
@@ -48,6 +49,7 @@ export const LOGIN: Readonly<Record<keyof typeof EN, string>> = {
     'Geben Sie den sechsstelligen Code ein, den die App für dieses Konto anzeigt.',
   'enroll.prove.code': 'Code',
   'enroll.prove.submit': 'Fertig',
+  'enroll.saved': 'Ich habe meine Wiederherstellungscodes gesichert',
   'enroll.unsaved':
     'Haben Sie Ihre Wiederherstellungscodes gesichert? Falls nicht, {startOver}: Sie erhalten dann neue.',
   'enroll.startOver': 'beginnen Sie von vorn',
@@ -104,4 +106,28 @@ export const LOGIN: Readonly<Record<keyof typeof EN, string>> = {
   'signedOut.title': 'Abgemeldet',
   'signedOut.message': 'Sie können dieses Fenster schließen.',
   'signedOut.again': 'Erneut anmelden',
+
+  'signingIn.site': 'Sie melden sich bei {host} an.',
+  'signingIn.device': 'Sie melden sich bei einer Anwendung auf diesem Gerät an.',
+  'signingIn.account': 'Sie melden sich bei Ihrem Konto an.',
+  'signingIn.console': 'Sie melden sich bei der Konsole an.',
+  'signingIn.siteAs': 'Sie melden sich als {name} bei {host} an.',
+  'signingIn.deviceAs': 'Sie melden sich als {name} bei einer Anwendung auf diesem Gerät an.',
+  'signingIn.accountAs': 'Sie melden sich als {name} bei Ihrem Konto an.',
+  'signingIn.consoleAs': 'Sie melden sich als {name} bei der Konsole an.',
+  'signingIn.other': 'Anderes Konto verwenden',
+
+  'continue.title': 'Fortfahren?',
+  'continue.submit': 'Fortfahren',
+
+  'ended.message': 'Sie hat zu lange gedauert oder ist bereits abgeschlossen.',
+  'ended.restart': 'Neu beginnen',
+
+  'codes.copy': 'Kopieren',
+  'codes.copied': 'Kopiert',
+  'codes.download': 'Herunterladen',
+  'codes.file': 'wiederherstellungscodes',
+
+  'password.show': 'Passwort anzeigen',
+  'password.hide': 'Passwort verbergen',
 }

@@ -12,13 +12,14 @@ export const ACCOUNT = {
   'page.certificates': 'Certificate',
 
   'overview.signedInAs': 'Signed in as {name}.',
+  'overview.lastSignIn': 'Last sign-in: {time}, {program}, {address}.',
   'overview.sessions.one': 'You are signed in here and nowhere else.',
   'overview.sessions.other': 'You have {count} open sessions.',
   'overview.password': 'You have a password.',
   'overview.noPassword': 'You have no password.',
-  'overview.totp': 'On. Recovery codes left: {count}.',
-  'overview.totpNoCodes': 'On, but no recovery codes are left. Create new ones.',
-  'overview.noTotp': 'Off. With an app, your password alone is not enough to sign in.',
+  'overview.totp': 'Recovery codes left: {count}.',
+  'overview.totpNoCodes': 'No recovery codes are left. Create new ones.',
+  'overview.noTotp': 'With an app, your password alone is not enough to sign in.',
   'overview.certificate': 'Valid until {time}.',
   'overview.certificateExpired': 'Expired on {time}.',
   'overview.noCertificate': 'You have no certificate.',
@@ -114,4 +115,8 @@ export const ACCOUNT = {
   'blocked.title': 'Not available for your account',
   'blocked.message':
     'Your account needs a confirmation from an identity provider with every request, which a browser cannot send. Ask an administrator to make the change, or use a program that can.',
+
+  'badge.on': 'On',
+  'badge.off': 'Off',
+  'badge.warn': 'Needs attention',
 } as const

@@ -1,6 +1,7 @@
 /** The frame of every page, signing in and signing out. */
 export const LOGIN = {
   'language.label': 'Language',
+  'foot.support': 'Get help',
   'title.error': 'Error: {title}',
   'title.account': '{title} – Your account',
   'requestId.label': 'Request ID',
@@ -43,6 +44,7 @@ export const LOGIN = {
   'enroll.prove.message': 'Enter the six-digit code that the app shows for this account.',
   'enroll.prove.code': 'Code',
   'enroll.prove.submit': 'Finish',
+  'enroll.saved': 'I have saved my recovery codes',
   'enroll.unsaved': 'Did you save your recovery codes? If not, {startOver}: you then get new ones.',
   'enroll.startOver': 'start over',
 
@@ -94,4 +96,28 @@ export const LOGIN = {
   'signedOut.title': 'Signed out',
   'signedOut.message': 'You can close this window.',
   'signedOut.again': 'Sign in again',
+
+  'signingIn.site': 'You are signing in to {host}.',
+  'signingIn.device': 'You are signing in to an application on this device.',
+  'signingIn.account': 'You are signing in to your account.',
+  'signingIn.console': 'You are signing in to the console.',
+  'signingIn.siteAs': 'You are signing in to {host} as {name}.',
+  'signingIn.deviceAs': 'You are signing in to an application on this device as {name}.',
+  'signingIn.accountAs': 'You are signing in to your account as {name}.',
+  'signingIn.consoleAs': 'You are signing in to the console as {name}.',
+  'signingIn.other': 'Use another account',
+
+  'continue.title': 'Continue?',
+  'continue.submit': 'Continue',
+
+  'ended.message': 'It took too long, or is already complete.',
+  'ended.restart': 'Start again',
+
+  'codes.copy': 'Copy',
+  'codes.copied': 'Copied',
+  'codes.download': 'Download',
+  'codes.file': 'recovery-codes',
+
+  'password.show': 'Show password',
+  'password.hide': 'Hide password',
 } as const

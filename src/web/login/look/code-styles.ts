@@ -1,5 +1,5 @@
 /** The part of the stylesheet for codes: their field, the steps to an app, the QR code, recovery codes. */
-import { html } from './html.ts'
+import { html } from '../html.ts'
 
 export const CODE_STYLES = html`.code {
   font-size: 1.25rem;

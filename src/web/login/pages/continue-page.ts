@@ -1,0 +1,27 @@
+/**
+ * Single sign-on to an application on the user's own device: GET /oidc/login/continue. Any program there can ask, so the
+ * user presses a button first (RFC 8252 §8.6; D-345).
+ */
+import { html, type SafeHtml } from '../html.ts'
+import { layout } from '../layout.ts'
+import { loginAddress } from '../login-address.ts'
+import type { Presentation } from '../presentation.ts'
+
+export interface ContinuePage {
+  readonly authRequestId: string
+}
+
+export function continuePage(
+  presentation: Presentation,
+  { authRequestId }: ContinuePage,
+): SafeHtml {
+  const { say } = presentation
+  return layout(presentation, {
+    title: say('continue.title'),
+    address: loginAddress('continue', authRequestId),
+    content: html`<form method="post" action="/oidc/login/continue">
+<input type="hidden" name="authRequestId" value="${authRequestId}">
+<button type="submit">${say('continue.submit')}</button>
+</form>`,
+  })
+}

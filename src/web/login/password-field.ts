@@ -1,0 +1,16 @@
+/** The field for a password. A script adds the button that shows what was typed; without one there is none. */
+import { html, type SafeHtml } from './html.ts'
+import type { Presentation } from './presentation.ts'
+
+export interface PasswordField {
+  readonly name: string
+  readonly label: string
+  readonly autocomplete: 'current-password' | 'new-password'
+  readonly attributes?: SafeHtml | undefined
+}
+
+export function passwordField({ say }: Presentation, field: PasswordField): SafeHtml {
+  const { name, label, autocomplete, attributes } = field
+  return html`<label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="password" required autocomplete="${autocomplete}" data-show="${say('password.show')}" data-hide="${say('password.hide')}"${attributes}>`
+}
