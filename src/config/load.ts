@@ -122,6 +122,7 @@ function secretVariablesOf({ secret, db }: Config, tree: unknown): readonly stri
     ...(secret.kind === 'environment' ? [secret.variable] : []),
     ...(db.kind === 'sqlite' ? [] : variablesIn(get(tree, 'db'))),
     ...variablesIn(inTraces),
+    ...variablesIn(get(get(get(tree, 'notifications'), 'webhook'), 'secret')),
   ]
 }
 
@@ -192,6 +193,7 @@ function build(
     sso: file.sso,
     branding: brandingOf(file.branding, logo),
     log: file.log,
+    notifications: { webhook: file.notifications.webhook },
     settings: settingsOf(tree, adjustments),
     telemetry: { traces: traceExport(file.telemetry.traces) },
   }
