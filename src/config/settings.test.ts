@@ -37,6 +37,10 @@ const SECRETS: Readonly<Record<string, readonly [unknown, string]>> = {
   'the password of the database': [{ db: 'postgres://app:hunter2@db/latchkey' }, 'db'],
   'a password with signs of an address': [{ db: 'postgres://app:hunter2@/x@db/latchkey' }, 'db'],
   'a password in the query': [{ db: 'postgres://db/latchkey?password=hunter2' }, 'db'],
+  'the address and the secret of a webhook': [
+    { notifications: { webhook: { url: 'https://hooks.example/hunter2', secret: 'hunter2' } } },
+    'notifications.webhook.url',
+  ],
   'a header of the collector': [
     { telemetry: { traces: { headers: { authorization: 'Bearer hunter2' } } } },
     'telemetry.traces.headers',

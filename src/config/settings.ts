@@ -46,8 +46,11 @@ export function settingsOf(tree: unknown, adjustments: readonly Adjustment[]): r
 
 const HIDDEN = '(not shown)'
 
-/** What a value can be a credential of, by the name of its key. Files and variables are only named. */
-const SECRETS = /(?:password|passphrase|secret|token|headers|credential|webhook|key)$/i
+/**
+ * What can be a credential, by the name of its key; the address of a webhook often is one. Files and variables are only
+ * named.
+ */
+const SECRETS = /(?:password|passphrase|secret|token|headers|credential|key)$|webhook/i
 const NAMED_ONLY = new Set(['secret.file', 'secret.environment'])
 const IS_FILE = /identity\.key$/
 
