@@ -12,7 +12,7 @@ async function loadIndex() {
   if (!response.ok) throw new Error(`the index cannot be loaded: ${response.status}`)
   const sections = await response.json()
   const search = new MiniSearch({
-    fields: ['heading', 'title', 'text'],
+    fields: ['heading', 'title', 'text', 'words'],
     // Codes and options are words: INVALID_AUTH, --ca-fingerprint, D-22.
     tokenize: (text) =>
       text.split(/[^\p{L}\p{N}_.-]+/u).map((word) => word.replace(/^[-.]+|[-.]+$/g, '')),

@@ -34,11 +34,13 @@ export interface Section {
   /** Of the page. */
   readonly title: string
   readonly heading: string
+  /** The beginning, which a result shows. */
   readonly text: string
+  /** The other words, each once: all that it can be found by, in half the space. */
+  readonly words: string
 }
 
-/** A section is found by its beginning; the whole of a long table would only make the index larger. */
-const LONGEST_TEXT = 20_000
+const SHOWN_TEXT = 300
 
 export function configureMarkdown(
   markdown: MarkdownIt,
@@ -132,12 +134,16 @@ function sectionsOf(tokens: readonly Token[], { url, title }: Source): readonly 
       found.push({ anchor, heading: textOf(tokens[at + 1]), text: [] })
     } else if (tokens[at - 1]?.type !== 'heading_open') found.at(-1)?.text.push(textOf(token))
   }
-  return found.map(({ anchor, heading, text }) => ({
-    url: `${url}${anchor}`,
-    title,
-    heading,
-    text: text.filter(Boolean).join(' ').replaceAll(/\s+/g, ' ').slice(0, LONGEST_TEXT),
-  }))
+  return found.map(({ anchor, heading, text: parts }) => {
+    const whole = parts.filter(Boolean).join(' ').replaceAll(/\s+/g, ' ')
+    const text = whole.slice(
+      0,
+      whole.length > SHOWN_TEXT ? whole.indexOf(' ', SHOWN_TEXT) : undefined,
+    )
+    const known = new Set(text.split(' '))
+    const words = new Set(whole.slice(text.length).split(' ')).difference(known)
+    return { url: `${url}${anchor}`, title, heading, text, words: [...words].join(' ') }
+  })
 }
 
 function textOf(token: Token | undefined): string {

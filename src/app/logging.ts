@@ -113,7 +113,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** A request at a glance. The ids are only of use for one that failed: `latchkey explain REQUEST`. */
 function requestText(fields: Fields): [text: string, shown: Fields] {
-  const { method, route, status, milliseconds, address, requestId, ...more } = fields
+  // A gateway has no routes, and logs the path.
+  const { method, path, route = path, status, milliseconds, address, requestId, ...more } = fields
   const { worker: _, session, ...others } = more
   const words = [method, route, status].filter((word) => word !== undefined).map(asWord)
   const time = typeof milliseconds === 'number' ? `  ${milliseconds} ms` : ''

@@ -4,6 +4,8 @@ import { existsSync, globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { NAVIGATION } from '../../scripts/site/navigation.ts'
+import { readSources } from '../../scripts/site/sources.ts'
 
 const PAGES = [...globSync('*.md'), ...globSync('docs/**/*.md')]
 
@@ -20,6 +22,19 @@ test('every link of a page leads to a file and a heading that are there', async 
     }
   }
   assert.deepEqual(lost, [])
+})
+
+test('every page is in the navigation of the site, and in docs/index.md', async () => {
+  const listed = NAVIGATION.flatMap(({ pages }) => pages)
+  const pages = readSources().map(({ path }) => path)
+  assert.deepEqual(listed.toSorted(), pages.toSorted(), 'see scripts/site/navigation.ts')
+  const index = await proseOf('docs/index.md')
+  const named = new Set(Array.from(index.matchAll(/\]\(([^)#]+)/g), ([, link = '']) => link))
+  const missing = pages
+    .filter((path) => !path.startsWith('docs/sdk/') && path !== 'docs/index.md')
+    .map((path) => (path.startsWith('docs/') ? path.slice('docs/'.length) : `../${path}`))
+    .filter((link) => !named.has(link))
+  assert.deepEqual(missing, [])
 })
 
 /** A page without its blocks, which may hold anything. */

@@ -168,6 +168,7 @@ const OF_THE_CONSOLE: Addresses = {
   '/identities/:id/reset-second-factor': 'POST public',
   '/identities/:id/sign-out': 'POST public',
   '/identities/:id/unlock': 'POST public',
+  '/invite': 'GET public, POST public',
   '/search': 'GET public',
   '/sessions': 'GET public',
   '/sessions/:id': 'GET public',

@@ -82,15 +82,17 @@ test('the console in a browser', async (t) => {
     sessions: '/console/sessions',
     explain: `/console/explain?request=${requestId}`,
     audit: '/console/audit',
+    invite: '/console/invite',
   } as const
 
   for (const look of [
-    { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
-    { colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+    { colorScheme: 'light', viewport: { width: 1280, height: 900 }, rules: [] },
+    // What can differ from the other look.
+    { colorScheme: 'dark', viewport: { width: 360, height: 740 }, rules: ['color-contrast'] },
   ] as const) {
-    const { colorScheme, viewport } = look
+    const { colorScheme, viewport, rules } = look
     await t.test(`every screen is clean: ${colorScheme}, ${viewport.width} px`, async (t) => {
-      const page = await newPage(t, look)
+      const page = await newPage(t, { colorScheme, viewport })
       await open(page, '/console/identities')
       for (const [screen, path] of Object.entries(SCREENS)) {
         await page.goto(`${service.baseUrl}${path}`)
@@ -103,9 +105,9 @@ test('the console in a browser', async (t) => {
           `${screen} ran text of others`,
         )
         assert.equal(await page.locator('main script, main img').count(), 0, screen)
-        const { violations, passed } = await checkWithAxe(page)
+        const { violations, passed } = await checkWithAxe(page, rules)
         assert.deepEqual(violations, [], screen)
-        assert.ok(passed > 10)
+        assert.ok(passed > 0)
         const width = await page.evaluate<number>('document.documentElement.scrollWidth')
         assert.ok(width <= viewport.width, `${screen} is ${width} px wide`)
         assert.doesNotMatch((await page.locator('main time').allTextContents()).join(), /UTC/)

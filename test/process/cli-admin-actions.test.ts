@@ -207,17 +207,25 @@ test('what administrators do, on the command line', async (t) => {
     )
     const [, line = '', ...more] = shown.trimEnd().split('\n')
     assert.deepEqual(more, [])
-    for (const word of ['login.failed', 'wrong-password', id, request])
-      assert.ok(line.includes(word))
+    for (const word of ['login.failed', 'wrong-password', ' eve ', request])
+      assert.ok(line.includes(word), line)
     const { stdout } = await cli.run('events', '--request', request, '--json')
     assert.deepEqual(
       JSON.parse(stdout).map((event: { type: string }) => event.type),
       ['login.failed'],
     )
-    // Who is deleted has events still, by the id.
+    // D-351: what changed, from what to what.
+    await admin.act('PATCH', `/identities/${id}`, { name: 'eve 2' })
+    const renamed = await done(cli, ['events', '--identity', 'eve 2', '--limit', '1'], / CHANGES\n/)
+    assert.match(renamed, / admin .* name: "eve" → "eve 2"\n$/)
+    // D-350: a deleted identity still has events, by its id and by its name.
     await admin.act('DELETE', `/identities/${id}`)
     await done(cli, ['events', '--identity', id, '--limit', '1'], /identity\.deleted/)
-    await refused(cli, ['events', '--identity', 'eve'], 66, /there is no identity "eve"/)
+    const deleted = await done(cli, ['events', '--identity', 'eve 2', '--limit', '1'], /eve 2/)
+    assert.match(deleted, /identity\.deleted .* admin /)
+    await done(cli, ['events', '--actor', 'admin', '--limit', '1'], /identity\.deleted/)
+    await refused(cli, ['events', '--identity', 'noone'], 66, /there is no identity "noone"/)
+    await refused(cli, ['events', '--actor', 'noone'], 66, /there is no identity "noone"/)
     await refused(cli, ['events', '--filter', 'x ='], 65, /^latchkey: INVALID_FILTER: /)
   })
 

@@ -163,7 +163,7 @@ test('every line that the demo prints does what is said beside it', async (t) =>
       assert.ok(reply.status === 200 || reply.status === 302, `${url}: ${reply.status}`)
     }
     for (const log of named.match(/\S+\.log/g) ?? []) {
-      assert.match(await readFile(join(folder, log), 'utf8'), /info {2}request/)
+      assert.match(await readFile(join(folder, log), 'utf8'), / info {2}(?:GET|POST) \//)
     }
   })
 

@@ -10,8 +10,10 @@ import { addExplain } from './events/explain.ts'
 import { addLiveChanges } from './events/live-changes.ts'
 import { addIdentityScreens } from './identities/identities.ts'
 import { addIdentityScreen } from './identities/identity.ts'
+import { addInvite } from './identities/invite.ts'
 import type { ConsolePorts } from './ports.ts'
 import { addSearch } from './search.ts'
+import { addSessionScreen } from './sessions/session.ts'
 import { addSessionScreens } from './sessions/sessions.ts'
 
 export function addConsole(router: Router, ports: ConsolePorts, listener: ListenerParts): void {
@@ -22,7 +24,9 @@ export function addConsole(router: Router, ports: ConsolePorts, listener: Listen
   addSearch(routes, ports)
   addIdentityScreens(routes, ports)
   addIdentityScreen(routes, ports)
+  addInvite(routes, ports)
   addSessionScreens(routes, ports)
+  addSessionScreen(routes, ports)
   addExplain(routes, ports)
   addAudit(routes, ports)
 }

@@ -167,7 +167,7 @@ function endOf({ expiresAt }: { readonly expiresAt?: string | undefined }): Inst
   return expiresAt === undefined ? undefined : fromRfc3339(expiresAt)
 }
 
-function kindOf(
+export function kindOf(
   given:
     | { readonly method: 'ott' }
     | { readonly method: 'updb'; readonly username: string }

@@ -218,7 +218,7 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
   )
 }
 
-function chosenOf({ externalId, authPolicyId, ...rest }: z.output<typeof ChosenIdentity>) {
+export function chosenOf({ externalId, authPolicyId, ...rest }: z.output<typeof ChosenIdentity>) {
   return {
     ...rest,
     externalId: externalId ?? undefined,

@@ -6,6 +6,7 @@ export const CONSOLE_SIGN_OUT_PATH = `${CONSOLE_PATH}/sign-out`
 export const CONSOLE_CONFIRM_PATH = `${CONSOLE_PATH}/confirm`
 export const SEARCH_PATH = `${CONSOLE_PATH}/search`
 export const IDENTITIES_PATH = `${CONSOLE_PATH}/identities`
+export const INVITE_SCREEN_PATH = `${CONSOLE_PATH}/invite`
 export const SESSIONS_PATH = `${CONSOLE_PATH}/sessions`
 export const EXPLAIN_PATH = `${CONSOLE_PATH}/explain`
 export const AUDIT_PATH = `${CONSOLE_PATH}/audit`
@@ -19,6 +20,7 @@ export interface MenuEntry {
 /** In the order of the menu. */
 export const MENU: readonly MenuEntry[] = [
   { path: IDENTITIES_PATH, title: 'Identities' },
+  { path: INVITE_SCREEN_PATH, title: 'Invite' },
   { path: SESSIONS_PATH, title: 'Live sessions' },
   { path: EXPLAIN_PATH, title: 'Why was it refused?' },
   { path: AUDIT_PATH, title: 'Audit' },

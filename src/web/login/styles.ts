@@ -274,6 +274,9 @@ ${CODE_STYLES}.names {
   padding-left: 1.25rem;
   overflow-wrap: anywhere;
 }
+.start {
+  margin-bottom: 1.5rem;
+}
 .reference {
   margin: 0;
   padding-top: 1.25rem;

@@ -83,6 +83,33 @@ test('changes in the console', async (t) => {
     },
   )
 
+  await t.test(
+    'a new person gets a link that works, and a reset link changes nothing by itself',
+    async () => {
+      const form = { method: 'updb', name: 'Newcomer <i>', username: 'newcomer', policy: 'default' }
+      const reply = await send('/console/invite', '/console/invite', form)
+      assert.equal(reply.status, 200, reply.text)
+      const token = /\/invite#(lke_[\w-]{43})</.exec(reply.text)?.[1]
+      assert.ok(token !== undefined, reply.text)
+      assert.match(reply.text, /<svg[^>]* aria-label="QR code of the link"/)
+      const used = await service.call(`${CLIENT_API}/enroll/updb?token=${token}`, {
+        json: { username: 'newcomer', password: PASSWORD },
+      })
+      assert.equal(used.status, 200, used.text)
+      const found = await admin.get(
+        `/identities?filter=${encodeURIComponent('name = "Newcomer <i>"')}`,
+      )
+      const { id } = found[0]
+      assert.deepEqual((await eventsOf(id)).slice(0, 2), ['identity.created', 'enrollment.created'])
+      const reset = await send(pathOf(id), `${pathOf(id)}/invite`, { method: 'reset-password' })
+      assert.match(reset.text, /\/invite#lke_/)
+      await logInAs(service, { username: 'newcomer', password: PASSWORD })
+      // The rules for names are those of the management API.
+      const bad = await send('/console/invite', '/console/invite', { ...form, name: 'a\u0000b' })
+      await assertRefusedPage(service, bad, 400, 'COULD_NOT_VALIDATE')
+    },
+  )
+
   await t.test('the last administrator stays, and the page says why', async () => {
     const { id } = (await admin.get('/identities?filter=name%20%3D%20%22admin%22'))[0]
     const only = await openConsole(service)

@@ -2,7 +2,9 @@
 import { readCertificate, validity } from '../../../base/certificates.ts'
 import type { AuthenticatorId, EnrollmentId, IdentityId } from '../../../base/ids.ts'
 import type { Instant } from '../../../base/time/instant.ts'
-import { type Enrollment, isOpen } from '../../../domain/enrollments/enrollment.ts'
+import { NewEnrollment } from '../../../contract/management/enrollments.ts'
+import { Disablement } from '../../../contract/management/identities.ts'
+import { type Enrollment, isOpen, isReset } from '../../../domain/enrollments/enrollment.ts'
 import type { Invitation } from '../../../domain/enrollments/invite.ts'
 import type { Authenticator } from '../../../domain/identities/authenticator.ts'
 import {
@@ -28,22 +30,18 @@ import {
   type ShownCredential,
   type ShownInvitation,
 } from '../../../web/console/identities/identity-page.ts'
-import { invitationPage } from '../../../web/console/identities/invitation-page.ts'
 import { IDENTITIES_PATH, identityPath } from '../../../web/console/navigation.ts'
 import type { ConsoleNote } from '../../../web/console/notes.ts'
 import type { Answer } from '../../answer.ts'
+import { readBody } from '../../edge-api/read-body.ts'
+import { kindOf } from '../../management-api/enrollments.ts'
 import { fieldOf } from '../../own-site/form-checks.ts'
 import { type Fields, invalid } from '../../reading/fields.ts'
-import {
-  backTo,
-  type ConsoleCall,
-  type ConsoleForm,
-  type ConsoleRoutes,
-  consolePage,
-} from '../console-route.ts'
+import { backTo, type ConsoleCall, type ConsoleForm, type ConsoleRoutes } from '../console-route.ts'
 import { shownEvent } from '../events/shown-event.ts'
 import type { ConsolePorts } from '../ports.ts'
 import { shownSession } from '../sessions/shown-session.ts'
+import { invitationAnswer } from './invitation-answer.ts'
 import { shownIdentity } from './shown-identity.ts'
 
 const ONE = `${IDENTITIES_PATH}/:id`
@@ -83,24 +81,17 @@ export function addIdentityScreen(routes: ConsoleRoutes, ports: ConsolePorts): v
   ) =>
     routes.act(formAt(what), async (call, fields): Promise<Answer> => {
       const { identity } = await findIdentity(ports, idOf(call))
-      const { enrollment, token, jwt } = await apply(call, fields)
-      const html = invitationPage(call.frame, {
-        identityId: identity.id,
-        name: identity.name,
-        token: token.reveal(),
-        jwt: jwt?.reveal(),
-        expiresAt: enrollment.expiresAt,
-      })
-      return consolePage(200, html)
+      return invitationAnswer(call, identity, await apply(call, fields))
     })
 
   invite('invite', (call, fields) => {
-    const wanted = { identityId: idOf(call), tags: {}, expiresAt: undefined }
     const method = fieldOf(fields, 'method')
-    if (method === 'ott') return createEnrollment(ports, { ...wanted, method }, call.caller)
-    if (method !== 'updb') throw invalid('method', 'must be ott or updb')
-    const username = fieldOf(fields, 'username')
-    return createEnrollment(ports, { ...wanted, method, username }, call.caller)
+    const username = method === 'updb' ? { username: fieldOf(fields, 'username').trim() } : {}
+    const value = { method, identityId: idOf(call), ...username }
+    // As the body of POST /enrollments.
+    const { identityId: _, ...given } = readBody(NewEnrollment, { kind: 'json', value })
+    const wanted = { ...kindOf(given), identityId: idOf(call), tags: {}, expiresAt: undefined }
+    return createEnrollment(ports, wanted, call.caller)
   })
   invite('renew-invitation', async (call, fields) => {
     const id = fieldOf(fields, 'invitation') as EnrollmentId
@@ -130,13 +121,10 @@ const formAt = (what: string): ConsoleForm => ({
 
 const idOf = ({ head }: ConsoleCall) => (head.path['id'] ?? '') as IdentityId
 
-/** A year; longer is "until it is enabled again". */
-const MOST_MINUTES = 365 * 24 * 60
-
+/** As the body of POST /identities/{id}/disable. */
 function minutesOf(fields: Fields): number {
-  const minutes = Number(fieldOf(fields, 'minutes'))
-  if (Number.isSafeInteger(minutes) && minutes >= 0 && minutes <= MOST_MINUTES) return minutes
-  throw invalid('minutes', `must be a whole number from 0 to ${MOST_MINUTES}`)
+  const value = { durationMinutes: Number(fieldOf(fields, 'minutes')) }
+  return readBody(Disablement, { kind: 'json', value }).durationMinutes
 }
 
 function pageOf(call: ConsoleCall, described: DescribedIdentity, now: Instant) {
@@ -189,7 +177,24 @@ function shownCredential(authenticator: Authenticator, now: Instant): ShownCrede
 
 function shownInvitation(enrollment: Enrollment, now: Instant): ShownInvitation {
   const { id, expiresAt } = enrollment
-  const what =
-    enrollment.method === 'updb' ? `For a password of ${enrollment.username}` : 'For a certificate'
-  return { id, what, expiresAt, isOpen: isOpen(enrollment, now) }
+  return {
+    id,
+    what: purposeOf(enrollment),
+    expiresAt,
+    isOpen: isOpen(enrollment, now),
+    isReset: isReset(enrollment),
+  }
+}
+
+function purposeOf(enrollment: Enrollment): string {
+  switch (enrollment.method) {
+    case 'updb':
+      return `For a password of ${enrollment.username}`
+    case 'reset-password':
+      return 'For a new password'
+    case 'reset-mfa':
+      return 'For a new second factor'
+    default:
+      return 'For a certificate'
+  }
 }

@@ -1,11 +1,9 @@
 /** /console/sessions: live sessions, and their end. API 3.3, 4.7. */
 import type { ApiSessionId } from '../../../base/ids.ts'
-import { listEvents } from '../../../domain/audit/read-events.ts'
 import { findSessions } from '../../../domain/management/finding/find-sessions.ts'
-import { endSessionById, findSession } from '../../../domain/management/manage-sessions.ts'
+import { endSessionById } from '../../../domain/management/manage-sessions.ts'
 import { Failure } from '../../../errors/catalogue.ts'
-import { SESSIONS_PATH, sessionsPath } from '../../../web/console/navigation.ts'
-import { sessionPage } from '../../../web/console/sessions/session-page.ts'
+import { SESSIONS_PATH, sessionPath, sessionsPath } from '../../../web/console/navigation.ts'
 import {
   END_SESSIONS_PATH,
   SESSION_ORDERS,
@@ -14,7 +12,6 @@ import {
 } from '../../../web/console/sessions/sessions-page.ts'
 import { textList } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes } from '../console-route.ts'
-import { shownEvent } from '../events/shown-event.ts'
 import { pageOf, queryText } from '../list-page.ts'
 import type { ConsolePorts } from '../ports.ts'
 import { shownSession } from './shown-session.ts'
@@ -48,23 +45,12 @@ export function addSessionScreens(routes: ConsoleRoutes, ports: ConsolePorts): v
       const ids = textList(fields, 'session')
       if (ids.length === 0) return backTo(SESSIONS_PATH, 'no-session-chosen')
       for (const id of ids) await endQuietly(id as ApiSessionId, caller)
-      return backTo(SESSIONS_PATH, ids.length === 1 ? 'session-ended' : 'sessions-ended')
+      const [only = '', ...others] = ids
+      // Its page shows who has confirmed the end (D-381).
+      if (others.length === 0) return backTo(sessionPath(only), 'session-ended')
+      return backTo(SESSIONS_PATH, 'sessions-ended')
     },
   )
-
-  routes.show(`${SESSIONS_PATH}/:id`, async (call) => {
-    const id = (call.head.path['id'] ?? '') as ApiSessionId
-    const live = await liveOrNothing(id)
-    const field = { kind: 'field', name: 'sessionId' } as const
-    const filter = { op: 'compare', comparator: '=', value: id, field } as const
-    const { rows } = await listEvents(ports, { filter, limit: 100, offset: 0 })
-    if (live === undefined && rows.length === 0) throw new Failure('NOT_FOUND')
-    return sessionPage(call.frame, {
-      id,
-      live: live && shownSession(live, call.session),
-      events: rows.map(shownEvent),
-    })
-  })
 
   /** Another administrator may have ended it first. */
   async function endQuietly(id: ApiSessionId, caller: ConsoleCall['caller']): Promise<void> {
@@ -72,15 +58,6 @@ export function addSessionScreens(routes: ConsoleRoutes, ports: ConsolePorts): v
       await endSessionById(ports, id, caller)
     } catch (error) {
       if (!isNotFound(error)) throw error
-    }
-  }
-
-  async function liveOrNothing(id: ApiSessionId) {
-    try {
-      return await findSession(ports, id)
-    } catch (error) {
-      if (isNotFound(error)) return undefined
-      throw error
     }
   }
 }

@@ -2,7 +2,7 @@
 import type { Instant } from '../../../base/time/instant.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, consoleLayout } from '../layout.ts'
-import { IDENTITIES_PATH, identityPath } from '../navigation.ts'
+import { IDENTITIES_PATH, INVITE_SCREEN_PATH, identityPath } from '../navigation.ts'
 import { badge, empty, type Pages, pager, plural, table, time } from '../parts.ts'
 
 export interface ListedIdentity {
@@ -33,7 +33,7 @@ export function identitiesPage(frame: ConsoleFrame, page: IdentitiesPage): SafeH
   return consoleLayout(frame, {
     section: IDENTITIES_PATH,
     title: 'Identities',
-    lead: html`<p class="lead">${plural(pages.total, 'identity', 'identities')}</p>`,
+    lead: html`<p class="lead">${plural(pages.total, 'identity', 'identities')} <a class="button" href="${INVITE_SCREEN_PATH}">Invite</a></p>`,
     content: html`<form class="filters" role="search" aria-label="Filter identities" method="get" action="${IDENTITIES_PATH}">
 <div class="grow"><label for="name">Name contains</label>
 <input id="name" name="name" type="search" value="${name}" maxlength="256" autocomplete="off" hx-get="${IDENTITIES_PATH}" hx-trigger="input changed delay:250ms, search" hx-target="#list" hx-select="#list" hx-swap="outerHTML" hx-replace-url="true"></div>
@@ -82,7 +82,7 @@ export function stateOf(row: ListedIdentity): SafeHtml {
 
 function nothing(name: string): SafeHtml {
   return name === ''
-    ? empty('No identities yet', 'Create one with: latchkey create identity NAME --enroll updb')
+    ? empty('No identities yet', html`<a href="${INVITE_SCREEN_PATH}">Invite someone</a>.`)
     : empty(
         `No name contains “${name}”`,
         'The search box above also finds usernames, external IDs, sessions, requests and certificates.',

@@ -46,6 +46,8 @@ export interface ShownInvitation {
   readonly what: string
   readonly expiresAt: Instant
   readonly isOpen: boolean
+  /** A reset, which replaces what the identity has; a new one replaces it. */
+  readonly isReset: boolean
 }
 
 export function identityPage(frame: ConsoleFrame, page: IdentityPage): SafeHtml {
@@ -99,7 +101,7 @@ function credentials(frame: ConsoleFrame, page: IdentityPage): SafeHtml {
       ? undefined
       : html`<li><h3>Account of an identity provider</h3><p class="hint">Whoever has a JWT or a certificate with the external ID <bdi>${externalId}</bdi>, if the policy allows it.</p></li>\n`,
     hasSecondFactor
-      ? html`<li><h3>Authenticator app ${badge('good', 'On')}</h3><p class="hint">A sign-in also asks for a code.</p></li>\n`
+      ? html`<li><h3>Authenticator app ${badge('good', 'On')}</h3><p class="hint">A sign-in also asks for a code.</p>${resetLink(frame, page.id, 'reset-mfa')}</li>\n`
       : undefined,
     ...invitations.map((one) => invitation(one)),
   ].filter((one) => one !== undefined)
@@ -135,15 +137,28 @@ ${action(frame, {
   label: 'Unlock',
   fields: html`<input type="hidden" name="credential" value="${one.id}">`,
 })}`
-    return html`<li><h3>Password of <bdi>${one.username}</bdi></h3>${used}${lock}<div class="actions">${again}</div></li>\n`
+    return html`<li><h3>Password of <bdi>${one.username}</bdi></h3>${used}${lock}<div class="actions">${resetLink(frame, id, 'reset-password')}${again}</div></li>\n`
   }
   return html`<li><h3>Certificate ${one.isExpired ? badge('bad', 'Expired') : undefined}</h3>
 <p class="hint">${one.isIssuedByNetwork ? 'Issued here' : 'Issued by another authority'}${one.notAfter === undefined ? undefined : html`, valid until ${time(one.notAfter)}`}</p>
 <p class="hint"><code>${one.fingerprint}</code></p>${used}<div class="actions">${again}</div></li>\n`
 }
 
-function invitation({ what, expiresAt, isOpen }: ShownInvitation): SafeHtml {
-  return html`<li><h3>Invitation ${isOpen ? badge('warn', 'Open') : badge('quiet', 'Expired')}</h3>
+/** For a user who forgot a password or lost a phone: nothing changes until the link is used. */
+function resetLink(
+  frame: ConsoleFrame,
+  id: string,
+  method: 'reset-password' | 'reset-mfa',
+): SafeHtml {
+  return action(frame, {
+    path: `${identityPath(id)}/invite`,
+    label: 'Create reset link',
+    fields: html`<input type="hidden" name="method" value="${method}">`,
+  })
+}
+
+function invitation({ what, expiresAt, isOpen, isReset }: ShownInvitation): SafeHtml {
+  return html`<li><h3>${isReset ? 'Reset link' : 'Invitation'} ${isOpen ? badge('warn', 'Open') : badge('quiet', 'Expired')}</h3>
 <p class="hint">${what}, ${isOpen ? 'until' : 'since'} ${time(expiresAt)}</p></li>\n`
 }
 
@@ -193,7 +208,7 @@ function invite(
   { id, name, credentials: own, invitations }: IdentityPage,
 ): SafeHtml {
   const has = (kind: ShownCredential['kind']) => own.some((one) => one.kind === kind)
-  const open = invitations.find(({ isOpen }) => isOpen)
+  const open = invitations.find(({ isOpen, isReset }) => isOpen && !isReset)
   if (open !== undefined) {
     return action(frame, {
       path: `${identityPath(id)}/renew-invitation`,

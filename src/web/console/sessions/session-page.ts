@@ -1,26 +1,60 @@
-/** GET /console/sessions/:id: one session, live or ended, with everything that is recorded about it. */
+/**
+ * GET /console/sessions/:id: one session, live or ended: what happened to it, which routers admitted it, and who has
+ * confirmed its end.
+ */
+import type { Instant } from '../../../base/time/instant.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
-import { eventList, type ShownEvent } from '../events/event-list.ts'
+import { eventList, personLink, type ShownEvent, type ShownPerson } from '../events/event-list.ts'
 import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
-import { identityPath, SESSIONS_PATH } from '../navigation.ts'
-import { badge, dangerous, empty, facts, section, time } from '../parts.ts'
+import { SESSIONS_PATH } from '../navigation.ts'
+import { badge, dangerous, empty, facts, section, type Tone, table, time } from '../parts.ts'
 import { programName } from '../program-name.ts'
 import type { ListedSession } from './session-table.ts'
 import { END_SESSIONS_PATH } from './sessions-page.ts'
 
 export interface SessionPage {
   readonly id: string
+  readonly identity: ShownPerson | undefined
   /** Undefined if it has ended. */
-  readonly live: ListedSession | undefined
+  readonly live: Omit<ListedSession, 'identityId' | 'identityName' | 'isPartial'> | undefined
+  /** The newest first. */
   readonly events: readonly ShownEvent[]
+  /** How many older ones are left out. */
+  readonly omitted: number
+  readonly contacts: readonly ShownContact[]
+  readonly end: ShownEnd | undefined
 }
 
-export function sessionPage(frame: ConsoleFrame, { id, live, events }: SessionPage): SafeHtml {
+export interface ShownContact {
+  readonly router: ShownPerson
+  readonly firstAt: Instant
+  readonly lastAt: Instant
+}
+
+export interface ShownEnd {
+  readonly outcome: 'confirmed' | 'elapsed' | 'pending'
+  readonly certainAt: Instant
+  readonly parties: readonly ShownParty[]
+}
+
+/** A router or an instance. */
+export interface ShownParty {
+  readonly name: string
+  readonly kind: 'Router' | 'Instance'
+  readonly state: 'confirmed' | 'waiting' | 'cut-off' | 'does-not-confirm'
+  readonly confirmedAt: Instant | undefined
+  /** By then it refuses by itself; undefined if it has confirmed. */
+  readonly refusesAt: Instant | undefined
+}
+
+export function sessionPage(frame: ConsoleFrame, page: SessionPage): SafeHtml {
+  const { id, identity, live, events, omitted, contacts, end } = page
+  const name = identity?.name ?? 'the identity'
   return consoleLayout(frame, {
     section: SESSIONS_PATH,
-    title: live === undefined ? 'Session' : `Session of ${live.identityName}`,
+    title: identity?.name === undefined ? 'Session' : `Session of ${identity.name}`,
     lead: live === undefined ? badge('quiet', 'Ended') : badge('good', 'Live'),
-    content: html`${live === undefined ? undefined : confirmFirst(frame)}${section('About', about(id, live))}${
+    content: html`${live === undefined ? undefined : confirmFirst(frame)}${section('About', about(page))}${
       live === undefined
         ? undefined
         : section(
@@ -28,27 +62,27 @@ export function sessionPage(frame: ConsoleFrame, { id, live, events }: SessionPa
             dangerous(frame, {
               path: END_SESSIONS_PATH,
               label: 'End this session',
-              consequence: `Ends it at once, on every router too. ${live.identityName} can sign in again.`,
+              consequence: `Ends it at once, on every router too. ${name} can sign in again.`,
               fields: html`<input type="hidden" name="session" value="${id}">`,
             }),
           )
+    }${end === undefined ? undefined : section('Who has confirmed the end', proof(end), outcomeOf(end))}${
+      contacts.length === 0
+        ? undefined
+        : section('Routers that admitted it', contactTable(contacts))
     }${section(
       'Timeline',
       events.length === 0
         ? empty('No events', 'They are older than the audit log keeps them.')
-        : eventList(events),
+        : html`${eventList(events, identity?.id)}${omitted === 0 ? undefined : html`<p class="hint">${omitted} older events are not shown.</p>`}`,
     )}`,
   })
 }
 
-function about(id: string, live: ListedSession | undefined): SafeHtml {
+function about({ id, identity, live }: SessionPage): SafeHtml {
   const shown =
     live &&
     ([
-      [
-        'Identity',
-        html`<a href="${identityPath(live.identityId)}"><bdi>${live.identityName}</bdi></a>`,
-      ],
       ['Program', html`<bdi>${programName(live.userAgent)}</bdi>`],
       ['User agent', live.userAgent && html`<bdi>${live.userAgent}</bdi>`],
       ['Address', html`<code>${live.address}</code>`],
@@ -57,5 +91,50 @@ function about(id: string, live: ListedSession | undefined): SafeHtml {
       ['Began', time(live.createdAt)],
       ['Ends', time(live.expiresAt)],
     ] as const)
-  return facts([...(shown ?? []), ['ID', html`<code>${id}</code>`]])
+  return facts([
+    ['Identity', identity && personLink(identity)],
+    ...(shown ?? []),
+    ['ID', html`<code>${id}</code>`],
+  ])
+}
+
+function outcomeOf({ outcome }: ShownEnd): SafeHtml {
+  if (outcome === 'confirmed') return badge('good', 'Everyone has confirmed')
+  return outcome === 'elapsed'
+    ? badge('good', 'Refused everywhere')
+    : badge('warn', 'Not everyone yet')
+}
+
+const STATES = {
+  confirmed: ['good', 'Confirmed'],
+  waiting: ['warn', 'Not yet'],
+  'cut-off': ['bad', 'Cut off'],
+  'does-not-confirm': ['quiet', 'Does not confirm'],
+} as const satisfies Record<ShownParty['state'], readonly [Tone, string]>
+
+function proof({ parties, certainAt }: ShownEnd): SafeHtml {
+  return html`<p>Whoever has not confirmed refuses it by itself at the latest at ${time(certainAt)}.</p>
+${table<ShownParty>(
+  'Confirmations',
+  [
+    { title: 'Name', look: 'wide', cell: ({ name }) => html`<bdi>${name}</bdi>` },
+    { title: 'Kind', cell: ({ kind }) => kind },
+    { title: 'State', cell: ({ state }) => badge(STATES[state][0], STATES[state][1]) },
+    { title: 'Confirmed', cell: ({ confirmedAt }) => time(confirmedAt) },
+    { title: 'Refuses by itself', cell: ({ refusesAt }) => time(refusesAt) },
+  ],
+  parties,
+)}`
+}
+
+function contactTable(contacts: readonly ShownContact[]): SafeHtml {
+  return table<ShownContact>(
+    'Routers',
+    [
+      { title: 'Router', look: 'wide', cell: ({ router }) => personLink(router) },
+      { title: 'First', cell: ({ firstAt }) => time(firstAt) },
+      { title: 'Latest', cell: ({ lastAt }) => time(lastAt) },
+    ],
+    contacts,
+  )
 }

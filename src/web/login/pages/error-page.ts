@@ -25,6 +25,6 @@ export function errorPage(presentation: Presentation, page: ErrorPage): SafeHtml
     // R108: the switch between languages would send the address back, with whatever the caller put into it.
     address: 'none',
     content: html`<p>${message}</p>
-${again}${start === undefined ? undefined : html`<p class="instead"><a href="${start}">${say('errorPage.start')}</a></p>\n`}<p class="reference">${say('requestId.label')}: <code>${requestId}</code></p>`,
+${again}${start === undefined ? undefined : html`<a class="choice only start" href="${start}">${say('errorPage.start')}</a>\n`}<p class="reference">${say('requestId.label')}: <code>${requestId}</code></p>`,
   })
 }
