@@ -28,6 +28,7 @@ import { prepare } from './installation/prepare.ts'
 import type { Intercept } from './listeners.ts'
 import { createServiceMetrics } from './monitoring/service-metrics.ts'
 import { openTracing } from './monitoring/tracing.ts'
+import { openNotifier } from './notifications/open-notifier.ts'
 
 export interface InstanceOptions {
   readonly config: Config
@@ -106,7 +107,9 @@ export async function openCore(options: CoreOptions) {
   const tracing = await openTracing(options)
   const store = tracing?.store(plain.store) ?? plain.store
   const hashing = tracing?.hashing(plain.hashing) ?? plain.hashing
+  const notifier = openNotifier({ config, clock, random, log, store })
   const close = async (): Promise<void> => {
+    await notifier?.stop()
     await store.close()
     metrics.stop()
     await Promise.all([auditOutput.close(), tracing?.stop()])
@@ -136,6 +139,7 @@ export async function openCore(options: CoreOptions) {
       processes,
       issuers: () => issuers,
       clientApi: () => clientApis[0]?.(),
+      announce: notifier?.send,
       past: clockWatch.past,
       onKeyFetch: metrics.countKeyFetch,
       traceFetch: tracing?.fetchJson,

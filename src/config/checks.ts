@@ -24,6 +24,7 @@ export function spanningProblems(
     ...apiAddressProblems(tree),
     ...consoleProblems(tree),
     ...collectorProblems(get(get(tree, 'telemetry'), 'traces')),
+    ...webhookProblems(get(get(get(tree, 'notifications'), 'webhook'), 'url')),
   ]
 }
 
@@ -103,12 +104,24 @@ function* consoleProblems(tree: unknown): Iterable<Problem> {
 
 /** A credential in plain http to another machine can be read on the way (D-139). */
 function* collectorProblems(traces: unknown): Iterable<Problem> {
-  const endpoint = get(traces, 'endpoint')
-  const url = typeof endpoint === 'string' ? URL.parse(endpoint) : null
-  if (url?.protocol !== 'http:' || get(traces, 'headers') === undefined) return
-  if (isLoopbackHost(url.hostname.replace(/^\[(.*)\]$/, '$1'))) return
+  if (!isPlainElsewhere(get(traces, 'endpoint')) || get(traces, 'headers') === undefined) return
   const message = 'is plain http to another machine, and there are headers; use https'
   yield problem(['telemetry', 'traces', 'endpoint'], message)
+}
+
+/** So can a link, which is a credential (D-378). */
+function* webhookProblems(url: unknown): Iterable<Problem> {
+  if (!isPlainElsewhere(url)) return
+  yield problem(
+    ['notifications', 'webhook', 'url'],
+    'is plain http to another machine, which could read the links; use https',
+  )
+}
+
+function isPlainElsewhere(given: unknown): boolean {
+  const url = typeof given === 'string' ? URL.parse(given) : null
+  if (url?.protocol !== 'http:') return false
+  return !isLoopbackHost(url.hostname.replace(/^\[(.*)\]$/, '$1'))
 }
 
 /** A value that must be unique among listeners, with its place in the file. */

@@ -76,10 +76,21 @@ export interface Config {
     readonly support: string | undefined
   }
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
+  readonly notifications: {
+    /** D-378: where links are posted; undefined means nowhere. */
+    readonly webhook: Webhook | undefined
+  }
   readonly telemetry: {
     /** D-139: where spans go; undefined means that none are made. */
     readonly traces: TraceExport | undefined
   }
+}
+
+/** A receiver that delivers links, by mail for example. */
+export interface Webhook {
+  readonly url: URL
+  /** The key that signs each call; the bytes behind `whsec_`. */
+  readonly secret: Secret
 }
 
 /** Checked, as text because a frozen configuration cannot hold bytes. */

@@ -86,6 +86,8 @@ test('the keys are those of D-46 whose features exist', () => {
       'branding.support',
       'log.level',
       'log.format',
+      'notifications.webhook.url',
+      'notifications.webhook.secret',
       'telemetry.traces.endpoint',
       'telemetry.traces.headers',
       'telemetry.traces.sampleRatio',

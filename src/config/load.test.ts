@@ -91,6 +91,7 @@ test('a file with only what is required gets every default', async (t) => {
       support: undefined,
     },
     log: { level: 'info', format: 'auto' },
+    notifications: { webhook: undefined },
     telemetry: { traces: undefined },
   })
 })

@@ -116,6 +116,7 @@ function secretVariablesOf({ secret, db }: Config, tree: unknown): readonly stri
     ...(secret.kind === 'environment' ? [secret.variable] : []),
     ...(db.kind === 'sqlite' ? [] : variablesIn(get(tree, 'db'))),
     ...variablesIn(inTraces),
+    ...variablesIn(get(get(get(tree, 'notifications'), 'webhook'), 'secret')),
   ]
 }
 
@@ -184,6 +185,7 @@ function build(
     sso: file.sso,
     branding: brandingOf(file.branding, logo),
     log: file.log,
+    notifications: { webhook: file.notifications.webhook },
     telemetry: { traces: traceExport(file.telemetry.traces) },
   }
   return { config, adjustments }

@@ -54,7 +54,7 @@ testRefusals([
     ['web', 'is missing'],
     [
       '__proto__',
-      'is not a known key; known here: v, db, workers, trustDomain, secret, identity, web, edge, sso, branding, log, telemetry',
+      'is not a known key; known here: v, db, workers, trustDomain, secret, identity, web, edge, sso, branding, log, notifications, telemetry',
     ],
   ],
   [

@@ -12,15 +12,14 @@ import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
 import { branding, sso } from './branding/keys.ts'
 import { COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS } from './config.ts'
 import { identity, listener } from './listener-keys.ts'
+import { notifications, telemetry } from './programs/keys.ts'
 import {
   auditOutput,
-  collectorUrl,
   count,
   database,
   duration,
   filePath,
   flag,
-  headerFields,
   hostName,
   hostOrNetwork,
   hostPort,
@@ -29,7 +28,6 @@ import {
   network,
   oneOf,
   origin,
-  ratio,
   section,
   token,
   trustDomain,
@@ -251,21 +249,8 @@ export const ControllerFile = section('', {
       '`json` for machines, `text` for people. `auto`: text if standard error is a terminal, JSON elsewhere.',
     ).prefault('auto'),
   }).prefault({}),
-  telemetry: section('Data for other programs.', {
-    traces: section('Spans for a collector that takes OTLP over HTTP, as JSON. Default: none.', {
-      endpoint: collectorUrl(
-        'The whole URL. With `headers` it must be https, or on this machine.',
-        'https://collector.example.com:4318/v1/traces',
-      ),
-      headers: headerFields('Header fields to send, for example a credential.', {
-        authorization: 'Bearer TOKEN',
-      }).optional(),
-      sampleRatio: ratio(
-        'The fraction of requests to trace. Default: 1, all of them.',
-        0.1,
-      ).optional(),
-    }).optional(),
-  }).prefault({}),
+  notifications,
+  telemetry,
 })
 
 export type CheckedFile = z.output<typeof ControllerFile>

@@ -87,3 +87,34 @@ test('a credential in plain http may go to a collector on this machine', async (
     assert.equal(config.telemetry.traces?.endpoint.href, traces.endpoint)
   }
 })
+
+test('D-378: a receiver of links is https or on this machine, and its key is never shown', async (t) => {
+  const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
+  const url = 'https://hooks.example.com/latchkey'
+  const short = `whsec_${Buffer.alloc(23, 7).toString('base64')}`
+  const cases = [
+    [
+      { url: 'http://hooks.example.com/', secret },
+      'url',
+      'is plain http to another machine, which could read the links; use https',
+    ],
+    [{ url: 'ftp://x', secret }, 'url', `is not a URL like ${url}`],
+    [{ url, secret: short }, 'secret', 'must be whsec_ and 24 to 64 bytes in base64'],
+    [
+      { url, secret: 'correct horse battery staple' },
+      'secret',
+      'must be whsec_ and 24 to 64 bytes in base64',
+    ],
+  ] as const
+  for (const [webhook, key, message] of cases) {
+    const problems = await problemsOf(t, { ...FILE, notifications: { webhook } })
+    assert.deepEqual(problems, [{ path: `notifications.webhook.${key}`, message }])
+  }
+  for (const good of [url, 'http://127.0.0.1:8080/x', 'http://localhost/']) {
+    const { config } = await loadFile(t, {
+      ...FILE,
+      notifications: { webhook: { url: good, secret } },
+    })
+    assert.equal(config.notifications.webhook?.url.href, good)
+  }
+})

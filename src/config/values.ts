@@ -250,8 +250,29 @@ export function database(rule: string) {
 }
 
 /** Where spans are sent. Never quoted in a problem: some collectors take a key in the query. */
-export function collectorUrl(rule: string, example: string) {
-  return text(readCollectorUrl, 'never show').register(keyFacts, { type: 'a URL', rule, example })
+export function httpUrl(rule: string, example: string) {
+  const read = (given: string) => readHttpUrl(given, example)
+  return text(read, 'never show').register(keyFacts, { type: 'a URL', rule, example })
+}
+
+/** A key of Standard Webhooks. A problem never shows it. */
+export function webhookSecret(rule: string) {
+  return text(readWebhookSecret, 'never show').register(keyFacts, {
+    type: 'a secret',
+    rule,
+    example: `\${WEBHOOK_SECRET}`,
+  })
+}
+
+/** As Standard Webhooks wants it: 24 to 64 bytes. */
+function readWebhookSecret(given: string): Reading<Secret> {
+  const encoded = given.startsWith('whsec_') ? given.slice('whsec_'.length) : ''
+  const bytes = Buffer.from(encoded, 'base64')
+  const isWhole = bytes.toString('base64').replaceAll('=', '') === encoded.replaceAll('=', '')
+  if (!isWhole || bytes.length < 24 || bytes.length > 64) {
+    return { ok: false, problem: 'must be whsec_ and 24 to 64 bytes in base64' }
+  }
+  return { ok: true, value: new Secret(encoded) }
 }
 
 /** Names and values of header fields. A problem shows only names: a value may be a credential. */
@@ -319,10 +340,10 @@ function readOrigin(given: string): Reading<string> {
   return { ok: true, value: given }
 }
 
-function readCollectorUrl(given: string): Reading<URL> {
+function readHttpUrl(given: string, example: string): Reading<URL> {
   const url = URL.parse(given)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    return { ok: false, problem: 'is not a URL like https://collector.example.com:4318/v1/traces' }
+    return { ok: false, problem: `is not a URL like ${example}` }
   }
   if (url.username !== '' || url.password !== '') {
     return { ok: false, problem: 'carries a user or password; give those as headers' }

@@ -12,6 +12,13 @@ import { verifying } from './verifying.ts'
 /** Rejects with an Error whose message may be shown. */
 export type PostJson = (value: object, timeLimit: Duration) => Promise<void>
 
+/** The same for JSON that is text already, with header fields that depend on it, such as its signature. */
+export type PostJsonText = (
+  text: string,
+  headers: Readonly<Record<string, string>>,
+  timeLimit: Duration,
+) => Promise<void>
+
 export interface PostTarget {
   readonly endpoint: URL
   readonly headers: Readonly<Record<string, Secret>>
@@ -19,16 +26,22 @@ export interface PostTarget {
   readonly authorities?: readonly string[]
 }
 
-export function createPostJson({ endpoint, headers, authorities = [] }: PostTarget): PostJson {
+export function createPostJson(target: PostTarget): PostJson {
+  const post = createPostJsonText(target)
+  return (value, timeLimit) => post(JSON.stringify(value), {}, timeLimit)
+}
+
+export function createPostJsonText(target: PostTarget): PostJsonText {
+  const { endpoint, headers, authorities = [] } = target
   const fields = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const)
   const isPlain = endpoint.protocol === 'http:'
   let agent: PlainAgent | undefined
 
-  return async (value, timeLimit) => {
+  return async (text, more, timeLimit) => {
     agent ??= isPlain
       ? new PlainAgent({ keepAlive: true })
       : new Agent({ keepAlive: true, ...verifying(authorities) })
-    const body = Buffer.from(JSON.stringify(value))
+    const body = Buffer.from(text)
     // A timer, not the clock: it only ends the request.
     const signal = AbortSignal.timeout(timeLimit)
     const request = (isPlain ? requestHttp : requestHttps)(endpoint, {
@@ -37,6 +50,7 @@ export function createPostJson({ endpoint, headers, authorities = [] }: PostTarg
       signal,
       headers: {
         ...Object.fromEntries(fields),
+        ...more,
         'content-type': 'application/json',
         'content-length': body.length,
         'user-agent': 'latchkey',

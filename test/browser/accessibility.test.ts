@@ -13,6 +13,7 @@ import { accountPages } from '../support/browser/account-pages.ts'
 import { checkWithAxe } from '../support/browser/axe.ts'
 import { complaintsOf } from '../support/browser/browser-complaints.ts'
 import { launchChromium, type TestBrowser } from '../support/browser/chromium.ts'
+import { invitePages } from '../support/browser/invite-pages.ts'
 import { loginPages } from '../support/browser/login-pages.ts'
 import { watchPages } from '../support/browser/page-coverage.ts'
 import { startSite } from '../support/browser/site.ts'
@@ -67,10 +68,12 @@ test('accessibility', async (t) => {
   t.after(() => browser.close())
   const login = await loginPages(t, service, app)
   const account = await accountPages(t, service)
+  const invite = await invitePages(t, service)
 
   for (const [name, [heading, open, clientCertificates = []]] of Object.entries({
     ...login,
     ...account,
+    ...invite,
   })) {
     await t.test(`${name} has no fault that axe can find, however it looks`, async (t) => {
       const page = await newPage(t, browser, { clientCertificates })

@@ -131,6 +131,18 @@ test('what administrators manage, on the command line', async (t) => {
     },
   )
 
+  await t.test('a reset prints a link and changes nothing yet', async () => {
+    const person = await admin.createIdentity({ name: 'resetting', password: PASSWORD })
+    const { code, stdout, stderr } = await cli.run('reset', 'password', 'resetting', '--qr')
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^The identity "resetting" \(\w+\) can choose a new password\./)
+    assert.match(stdout, /^https:\/\/\S+\/invite#lke_[\w-]+$/m)
+    assert.match(stdout, /\u2588/, 'the QR code')
+    assert.doesNotMatch(stdout, /^(?:token|jwt) /m, 'only the page can use it')
+    await logInAs(service, person)
+    await refused(cli, ['reset', 'mfa', 'resetting'], 73, /MFA_NOT_ENROLLED/)
+  })
+
   await t.test('D-167: an id takes precedence over a name', async () => {
     // Attack: somebody is called by the id of somebody else, so that a script with ids hits the wrong one.
     const victim = await admin.createIdentity({ name: 'victim' })

@@ -13,6 +13,7 @@ import { createProvenRouters } from '../../domain/calls/routers/proven-routers.t
 import { createRouterPresence } from '../../domain/calls/routers/router-presence.ts'
 import type { CertificateAuthorities } from '../../domain/certificates/own/authorities.ts'
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
+import type { Announce } from '../../domain/enrollments/links/notice.ts'
 import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
 import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer-keys.ts'
 import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
@@ -47,6 +48,8 @@ export interface Parts {
   readonly issuers: () => readonly Issuer[]
   /** The address of the client API and its certificate; known once its listener is open. */
   readonly clientApi: () => ClientApi | undefined
+  /** Undefined if no receiver is configured (D-378). */
+  readonly announce?: Announce
   /** The latest moment that is certainly past (D-230). */
   readonly past: () => Instant
   /** Default: limits of this process alone. */
@@ -133,6 +136,7 @@ export function compose(parts: Parts) {
     trustDomain: config.trustDomain,
     issuers,
     clientApi: parts.clientApi,
+    announce: parts.announce,
     past: parts.past,
     rules,
     endedSessions,

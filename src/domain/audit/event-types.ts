@@ -157,6 +157,16 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
     reasons: ENROLLMENT_REFUSALS,
     details: { method: 'always', why: 'sometimes', clock: 'sometimes' },
   },
+  'notification.delivered': {
+    what: 'The receiver of notifications took the link of an enrollment.',
+    reasons: {},
+    details: { id: 'always', attempts: 'always' },
+  },
+  'notification.failed': {
+    what: 'The link of an enrollment could not be delivered; refresh the enrollment to try again.',
+    reasons: {},
+    details: { id: 'always', attempts: 'always', why: 'always' },
+  },
   'policy.created': { what: 'A policy was created.', ...ENTITY },
   'policy.updated': { what: 'A policy was changed.', ...CHANGED },
   'policy.deleted': { what: 'A policy was deleted.', ...ENTITY },

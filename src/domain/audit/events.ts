@@ -183,6 +183,17 @@ export type Happening =
       readonly details: { readonly id: string; readonly name?: string }
     }
   | {
+      readonly type: 'notification.delivered'
+      readonly identityId: IdentityId
+      /** `id` is that of the enrollment. */
+      readonly details: { readonly id: string; readonly attempts: number }
+    }
+  | {
+      readonly type: 'notification.failed'
+      readonly identityId: IdentityId
+      readonly details: { readonly id: string; readonly attempts: number; readonly why: string }
+    }
+  | {
       readonly type: 'enrollment.created' | 'enrollment.used'
       readonly identityId: IdentityId
       readonly details: {

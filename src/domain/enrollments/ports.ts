@@ -8,6 +8,7 @@ import type { FactorPorts } from '../factors/ports.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores } from '../stores.ts'
 import type { EnrollmentJwtPorts } from './enrollment-jwt.ts'
+import type { Announce } from './links/notice.ts'
 import type { CountRenewal } from './renewal/renewal-limit.ts'
 
 export interface EnrollmentPorts
@@ -18,6 +19,8 @@ export interface EnrollmentPorts
     Pick<Stores, 'enrollments' | 'authPolicies'> {
   /** Every issuer of this controller. Links lead to the pages beside one of them (D-376). */
   readonly issuers: () => readonly Issuer[]
+  /** `notifications.webhook`. */
+  readonly announce: Announce
   /** `edge.enrollment.duration`. */
   readonly enrollmentDuration: Duration
   /** D-317: unused enrollments keep their JWT, sealed. */

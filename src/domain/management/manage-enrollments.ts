@@ -23,6 +23,7 @@ import {
   prepareInvitation,
   type WantedEnrollment,
 } from '../enrollments/invite.ts'
+import { announceLink } from '../enrollments/links/announce.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
 import { invalid, notFound } from '../refusals.ts'
 import { removeAuthenticator } from './manage-authenticators.ts'
@@ -37,6 +38,7 @@ export async function createEnrollment(
 ): Promise<Invitation> {
   const invitation = await prepareInvitation(ports, wanted)
   await ports.transaction((tx) => insertEnrollmentWithin(ports, tx, invitation.enrollment, caller))
+  await announceLink(ports, invitation, caller)
   return invitation
 }
 
@@ -54,6 +56,7 @@ export async function createEnrollmentWithIdentity(
     id,
     within: (tx) => insertEnrollmentWithin(ports, tx, invitation.enrollment, caller),
   })
+  await announceLink(ports, invitation, caller)
   return invitation
 }
 
@@ -79,6 +82,7 @@ export async function refreshEnrollment(
     const refreshed = { type: 'enrollment.refreshed', identityId, details: { id } } as const
     await tx.events.insert(recordEvent(ports, caller, refreshed))
   })
+  await announceLink(ports, invitation, caller)
   return invitation
 }
 
@@ -119,6 +123,7 @@ export async function reEnroll(
     const current = isRenamed ? { ...enrollment, username: removed.username } : enrollment
     return insertEnrollmentWithin(ports, tx, current, caller)
   })
+  await announceLink(ports, invitation, caller)
   return invitation
 }
 

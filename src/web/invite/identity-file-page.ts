@@ -28,7 +28,7 @@ export function identityFilePage(presentation: Presentation, page: IdentityFileP
     title: say('identityFile.title'),
     content: html`<p>${fill('identityFile.message', { name: shownName(name) })}</p>
 <p class="warning">${say('identityFile.secret')}</p>
-<noscript><p>${say('identityFile.scripts')}</p></noscript>
+<div data-shown="scripts"><p>${say('identityFile.scripts')}</p></div>
 <div data-shown="failed" hidden><p class="alert" role="alert" tabindex="-1">${say('identityFile.failed')}</p></div>
 <div data-shown="gone" hidden><p class="alert" role="alert" tabindex="-1">${say('identityFile.gone')}</p></div>
 <div data-shown="ready" hidden>${making}</div>
@@ -37,7 +37,8 @@ export function identityFilePage(presentation: Presentation, page: IdentityFileP
 <p>${say('identityFile.save')}</p>
 <p><a class="choice only" download="${file}">${say('identityFile.again')}</a></p>
 <p>${say('identityFile.next')}</p>
-<pre class="command" tabindex="0">latchkey login --identity ${file}</pre>
+<pre class="command" tabindex="0">chmod 600 ${file}
+latchkey login --identity ${file}</pre>
 </div>${inProgram(presentation, token, `latchkey enroll invitation.jwt --out ${file}`)}`,
     script: MAKE_IDENTITY_FILE,
   })

@@ -14,6 +14,14 @@ export const INVITE_STYLESHEET = html`${STYLESHEET}.command {
   overflow-wrap: anywhere;
   user-select: all;
 }
+input[readonly] {
+  border-color: var(--edge);
+  background: var(--ground);
+}
+p strong {
+  color: var(--ink);
+  font-weight: 600;
+}
 .rule {
   margin: -0.625rem 0 1.125rem;
   font-size: 0.875rem;

@@ -25,8 +25,8 @@ const integer = (bytes) => {
 }
 
 const pem = (type, bytes) => {
-  const text = btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(/.{64}(?=.)/g, '$&\n')
-  return '-----BEGIN ' + type + '-----\n' + text + '\n-----END ' + type + '-----\n'
+  const text = btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(/.{64}(?=.)/g, '$&\\n')
+  return '-----BEGIN ' + type + '-----\\n' + text + '\\n-----END ' + type + '-----\\n'
 }
 
 const makeRequest = async (commonName) => {
@@ -69,7 +69,7 @@ const start = () => {
       })
       const answer = await response.json()
       if (!response.ok) throw new Error(answer.error?.code)
-      const text = JSON.stringify({ ...answer.data, key }, undefined, 2) + '\n'
+      const text = JSON.stringify({ ...answer.data, key }, undefined, 2) + '\\n'
       const link = document.querySelector('a[download]')
       link.href = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
       show('done')
