@@ -8,6 +8,7 @@ import type { OverviewPorts } from '../domain/overview/ports.ts'
 import type { LedgerPorts } from '../domain/sessions/confirming/session-ledger.ts'
 import type { Stores } from '../domain/stores.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
+import { CONSOLE_PATH } from '../web/console/navigation.ts'
 import { addAccount } from './account/account.ts'
 import { ACCOUNT_SITE } from './account/account-route.ts'
 import { addConsole } from './console/console.ts'
@@ -115,7 +116,9 @@ export function addBoundApis(
       addRevoke(provider, ports)
       addIntrospect(provider, ports)
       addKeys(provider, ports)
-      addAccount(provider, ports, listener)
+      const hasConsole = apis.some(({ binding }) => binding === 'console')
+      const consolePath = hasConsole ? CONSOLE_PATH : undefined
+      addAccount(provider, ports, { ...listener, consolePath })
       addInvite(provider, ports, listener)
       addLogo(provider, listener)
       layer?.addProvider(provider, redirectPatterns)

@@ -15,7 +15,10 @@ import { addTotpPage } from './totp.ts'
 export function addAccount(
   router: Router,
   ports: AccountPorts,
-  listener: Pick<ListenerParts, 'addresses' | 'totpHostname'>,
+  listener: Pick<ListenerParts, 'addresses' | 'totpHostname'> & {
+    /** Of the same listener; undefined if it has no console. */
+    readonly consolePath?: string | undefined
+  },
 ): void {
   const routes = accountRoutes(router, ports, listener)
   routes.show('overview', async ({ session, isMfaEnabled, frame }) => {
@@ -31,6 +34,7 @@ export function addAccount(
       sessions: totalCount,
       hasPassword: (await passwordOf(ports, session)) !== undefined,
       recoveryCodesLeft: isMfaEnabled ? await countRecoveryCodes(ports, session) : undefined,
+      consolePath: session.isAdmin ? listener.consolePath : undefined,
       certificate,
     })
   })

@@ -15,11 +15,13 @@ export interface OverviewPage {
   readonly hasPassword: boolean
   /** Undefined if there is no app. */
   readonly recoveryCodesLeft: number | undefined
+  /** Of an administrator, on a listener that has the console; else undefined. */
+  readonly consolePath: string | undefined
   readonly certificate: { readonly notAfter: Instant; readonly isExpired: boolean } | undefined
 }
 
 export function overviewPage(frame: Frame, page: OverviewPage): SafeHtml {
-  const { lastSignIn, sessions, hasPassword, recoveryCodesLeft, certificate } = page
+  const { lastSignIn, sessions, hasPassword, recoveryCodesLeft, consolePath, certificate } = page
   const { presentation } = frame
   const { say, fill, count } = presentation
   const entry = (
@@ -51,7 +53,15 @@ ${entry('sessions', count('overview.sessions', sessions))}${entry('password', sa
         time: when(presentation, certificate.notAfter),
       }),
   certificate?.isExpired === true ? badge(presentation, 'warn') : undefined,
-)}</ul>`,
+)}${
+  consolePath === undefined
+    ? undefined
+    : html`<li>
+<h2><a href="${consolePath}">${say('overview.console')}</a></h2>
+<p>${say('overview.consoleState')}</p>
+</li>
+`
+}</ul>`,
   })
 }
 

@@ -40,6 +40,7 @@ const session = (changes: Partial<ShownSession> = {}): ShownSession => ({
 
 const PAGES = {
   overview: overviewPage(FRAME, {
+    consolePath: '/console',
     lastSignIn: { at: AT, address: '192.0.2.1', userAgent: EVIL },
     sessions: 2,
     hasPassword: true,

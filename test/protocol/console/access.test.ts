@@ -91,7 +91,10 @@ test('the console is for administrators alone', async (t) => {
   await t.test(
     'a session of the account opens no page of the console, and the other way round',
     async () => {
-      const { browser } = await openAccount(service, ADMIN)
+      const { browser, page } = await openAccount(service, ADMIN)
+      assert.match(await page('/account'), /href="\/console"/)
+      const { page: otherPage } = await openAccount(service, person)
+      assert.doesNotMatch(await otherPage('/account'), /href="\/console"/)
       const account = browser.cookies.get('__Host-latchkey-account') ?? ''
       browser.cookies.clear()
       browser.cookies.set('__Host-latchkey-console', account)

@@ -12,6 +12,9 @@ export const ACCOUNT: Readonly<Record<keyof typeof EN, string>> = {
   'page.totp': 'Authenticator-App',
   'page.certificates': 'Zertifikat',
 
+  'overview.console': 'Konsole',
+  'overview.consoleState':
+    'Sie sind Administrator: verwalten Sie Identitäten, Sitzungen und Richtlinien.',
   'overview.signedInAs': 'Angemeldet als {name}.',
   'overview.lastSignIn': 'Letzte Anmeldung: {time}, {program}, {address}.',
   'overview.sessions.one': 'Sie sind nur hier angemeldet.',

@@ -11,6 +11,8 @@ export const ACCOUNT = {
   'page.totp': 'Authenticator app',
   'page.certificates': 'Certificate',
 
+  'overview.console': 'Console',
+  'overview.consoleState': 'You are an administrator: manage identities, sessions and policies.',
   'overview.signedInAs': 'Signed in as {name}.',
   'overview.lastSignIn': 'Last sign-in: {time}, {program}, {address}.',
   'overview.sessions.one': 'You are signed in here and nowhere else.',
