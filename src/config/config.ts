@@ -10,7 +10,6 @@ import type { Secret } from '../base/secrets/secret.ts'
 import type { Duration } from '../base/time/duration.ts'
 import type { RedirectPattern } from '../protocol/redirect-uri.ts'
 import type { SigningAlgorithm } from '../protocol/signing-algorithms.ts'
-import type { Setting } from './settings.ts'
 
 export interface Config {
   /** Absolute, and so is every other path here. */
@@ -100,6 +99,16 @@ export interface Webhook {
 export interface Logo {
   readonly type: 'image/png' | 'image/svg+xml'
   readonly base64: string
+}
+
+/** One value of the configuration, for people (D-372). */
+export interface Setting {
+  readonly path: string
+  readonly value: string
+  /** Whether the file has it; otherwise it is the default. */
+  readonly isSet: boolean
+  /** What the file says, if it was too short and was raised (D-43). */
+  readonly adjustedFrom: string | undefined
 }
 
 /** A collector that takes OTLP over HTTP, as JSON. */

@@ -31,7 +31,7 @@ import type { Environment } from './environment.ts'
 import { ConfigProblems, mergeProblems, schemaProblems } from './problems.ts'
 import { readYamlFile, type Tree } from './read-yaml.ts'
 import { type CheckedFile, ControllerFile } from './schema.ts'
-import { settingsOf } from './settings.ts'
+import { settingsOf } from './shown/settings.ts'
 import { fillIn, variablesIn } from './variables.ts'
 
 /** D-314: with this brand the layer is on unless it is switched off. */

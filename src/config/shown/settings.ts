@@ -2,17 +2,9 @@
  * The configuration as its operator wrote it, one line for each value, for people who may read it and must not learn a
  * secret from it: variables stay unresolved, and credentials are left out. D-372.
  */
-import type { Adjustment } from './durations.ts'
-import { KEYS, type Key } from './keys.ts'
-
-export interface Setting {
-  readonly path: string
-  readonly value: string
-  /** Whether the file has it; otherwise it is the default. */
-  readonly isSet: boolean
-  /** What the file says, if it was too short and was raised (D-43). */
-  readonly adjustedFrom: string | undefined
-}
+import type { Setting } from '../config.ts'
+import type { Adjustment } from '../durations.ts'
+import { KEYS, type Key } from '../keys.ts'
 
 /** `tree`: the parsed file, before its variables are resolved. */
 export function settingsOf(tree: unknown, adjustments: readonly Adjustment[]): readonly Setting[] {
