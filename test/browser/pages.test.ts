@@ -42,7 +42,7 @@ const FOCUS: Readonly<Record<string, string>> = {
 }
 
 test('the pages', async (t) => {
-  const service = await startService(t)
+  const service = await startService(t, { config: { sso: { duration: '10m' } } })
   const app = await startClientApp(t, service)
   const browser = await launchChromium()
   t.after(() => browser.close())
@@ -122,7 +122,7 @@ test('the pages', async (t) => {
       const page = await newPage(t)
       await pages[name]?.[1](page)
       const found = await page
-        .locator('input:not([type=hidden])')
+        .locator('input:not([type=hidden], [type=checkbox])')
         .evaluateAll((all) => all.map((one) => one.getAttribute('autocomplete')))
       assert.deepEqual(found, fields, name)
       for (const field of await page.locator('input[autocomplete$=password]').all()) {

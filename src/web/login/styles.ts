@@ -187,6 +187,7 @@ a:hover {
   margin: 0;
   accent-color: var(--accent);
 }
+.steps .tools,
 .tools {
   display: flex;
   flex-wrap: wrap;

@@ -168,6 +168,22 @@ test('the sign-in pages', async (t) => {
     },
   )
 
+  await t.test(
+    'D-344: a complete sign-in can be started again, one that is open elsewhere cannot',
+    async () => {
+      const visitor = browser()
+      const { authRequestId } = await visitor.begin()
+      const elsewhere = await browser().get(loginPath(authRequestId))
+      assert.equal(elsewhere.status, 400)
+      assert.doesNotMatch(elsewhere.text, /restart/)
+      const { username, password } = person
+      answerOf(await visitor.post('/oidc/login/username', { authRequestId, username, password }))
+      const complete = await visitor.get(loginPath(authRequestId))
+      assert.equal(complete.status, 400)
+      assert.match(complete.text, /\/oidc\/login\/restart\?authRequestID=/)
+    },
+  )
+
   // Attack: a forged id, or the id of a login that a program began, is used to send a user somewhere (R020, R024).
   await t.test(
     'R024, D-344: what we did not seal, and what a program began, cannot be started again',

@@ -17,7 +17,7 @@ import { administrate, logInAs } from '../management.ts'
 import { anOidcSession, proven } from '../people.ts'
 import { demand } from '../policies.ts'
 import type { Service } from '../service.ts'
-import { codeField } from './browser-login.ts'
+import { codeField, tickSaved } from './browser-login.ts'
 import type { VisitedPages } from './visited-pages.ts'
 
 /** More than a page shows (D-163). */
@@ -137,6 +137,7 @@ export async function accountPages(t: TestContext, service: Service): Promise<Vi
       'Set up your app',
       async (page) => {
         await openSetUp(page)
+        await tickSaved(page)
         await codeField(page).fill('no code')
         await page.keyboard.press('Enter')
         await page.getByRole('alert').waitFor()

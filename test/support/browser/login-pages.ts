@@ -77,7 +77,7 @@ export async function loginPages(
         await submit(page, leaving)
         await page.waitForURL((url) => url.href.startsWith(app.redirectUri))
         await page.goto(address)
-        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.getByRole('link', { name: 'Start again' }).waitFor()
       },
     ],
     'the page that asks whether to continue': [

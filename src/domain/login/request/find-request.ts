@@ -56,8 +56,13 @@ async function find({ vault, clock, authRequests }: FindPorts, id: string, step:
   if (sealed === undefined) throw startAgain('the id is not one of ours')
   if (sealed.expiresAt <= clock.now()) throw ended(id, sealed, 'the auth request has expired')
   const refusal = refuseStep(vault, sealed, step)
-  if (refusal !== undefined) throw startAgain(refusal)
-  const found = (await authRequests.find(sealed.key)) ?? sealed
+  const mayBeOver = refusal === undefined || !step.isForeignPost
+  const found = mayBeOver ? ((await authRequests.find(sealed.key)) ?? sealed) : sealed
+  if (refusal !== undefined) {
+    // A browser gives the cookie back with the last step. A login that is still open belongs to another one (D-10).
+    const isOpen = found.state === 'awaiting-primary' || found.state === 'partially-authenticated'
+    throw isOpen ? startAgain(refusal) : ended(id, sealed, refusal)
+  }
   if (found.state === 'tokens-issued') {
     throw ended(id, sealed, 'the auth request has its tokens already')
   }
