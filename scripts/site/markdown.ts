@@ -136,14 +136,16 @@ function sectionsOf(tokens: readonly Token[], { url, title }: Source): readonly 
   }
   return found.map(({ anchor, heading, text: parts }) => {
     const whole = parts.filter(Boolean).join(' ').replaceAll(/\s+/g, ' ')
-    const text = whole.slice(
-      0,
-      whole.length > SHOWN_TEXT ? whole.indexOf(' ', SHOWN_TEXT) : undefined,
-    )
-    const known = new Set(text.split(' '))
-    const words = new Set(whole.slice(text.length).split(' ')).difference(known)
+    const end = whole.indexOf(' ', SHOWN_TEXT)
+    const text = end < 0 ? whole : whole.slice(0, end)
+    const words = wordsIn(whole.slice(text.length)).difference(wordsIn(text))
     return { url: `${url}${anchor}`, title, heading, text, words: [...words].join(' ') }
   })
+}
+
+function wordsIn(text: string): Set<string> {
+  const words = text.toLowerCase().split(/[^\p{L}\p{N}_.-]+/u)
+  return new Set(words.map((word) => word.replaceAll(/^[-.]+|[-.]+$/g, '')).filter(Boolean))
 }
 
 function textOf(token: Token | undefined): string {

@@ -61,6 +61,7 @@ test('the link of an invitation in a browser', async (t) => {
     const url = await page.locator('a[href^="otpauth:"]').getAttribute('href')
     const app = authenticatorApp(url ?? '', service.clock)
     await codeField(page).fill(app.nextCode())
+    await page.getByLabel('I have saved my recovery codes').check()
     await page.getByRole('button', { name: 'Finish' }).click()
   }
 
