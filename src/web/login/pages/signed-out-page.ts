@@ -33,6 +33,8 @@ export function signedOutPage(presentation: Presentation): SafeHtml {
   const { say } = presentation
   return layout(presentation, {
     title: say('signedOut.title'),
+    // The address may carry the hint that ended the session; it is not sent again.
+    address: 'none',
     content: html`<p>${say('signedOut.message')}</p>`,
   })
 }
