@@ -162,6 +162,7 @@ async function openListener(
         totpHostname: (head) =>
           config.totp.hostname ?? config.branding.name ?? addresses.hostnameOf(head),
         branding: config.branding,
+        settings: config.settings,
         checkHealth: deps.checkHealth,
         addresses: () => addresses,
         compatibility: config.compatibility,

@@ -80,6 +80,8 @@ export interface Config {
     /** D-378: where links are posted; undefined means nowhere. */
     readonly webhook: Webhook | undefined
   }
+  /** The values as they were written, without secrets, for people to read (D-372). */
+  readonly settings: readonly Setting[]
   readonly telemetry: {
     /** D-139: where spans go; undefined means that none are made. */
     readonly traces: TraceExport | undefined
@@ -97,6 +99,16 @@ export interface Webhook {
 export interface Logo {
   readonly type: 'image/png' | 'image/svg+xml'
   readonly base64: string
+}
+
+/** One value of the configuration, for people (D-372). */
+export interface Setting {
+  readonly path: string
+  readonly value: string
+  /** Whether the file has it; otherwise it is the default. */
+  readonly isSet: boolean
+  /** What the file says, if it was too short and was raised (D-43). */
+  readonly adjustedFrom: string | undefined
 }
 
 /** A collector that takes OTLP over HTTP, as JSON. */

@@ -31,6 +31,7 @@ import type { Environment } from './environment.ts'
 import { ConfigProblems, mergeProblems, schemaProblems } from './problems.ts'
 import { readYamlFile, type Tree } from './read-yaml.ts'
 import { type CheckedFile, ControllerFile } from './schema.ts'
+import { settingsOf } from './shown/settings.ts'
 import { fillIn, variablesIn } from './variables.ts'
 
 /** D-314: with this brand the layer is on unless it is switched off. */
@@ -87,7 +88,12 @@ export async function loadConfig(from: {
   )
   if (!reading.success || problems.length > 0) throw new ConfigProblems(source, problems)
 
-  const { config, adjustments } = build(reading.data, { home, variable, logo: branded.logo })
+  const { config, adjustments } = build(reading.data, {
+    home,
+    variable,
+    logo: branded.logo,
+    tree: written.tree,
+  })
   const { sso, tokens } = config
   if (sso.duration > tokens.accessTokenDuration) {
     const longest = formatDuration(tokens.accessTokenDuration)
@@ -126,10 +132,12 @@ function build(
     home,
     variable,
     logo,
+    tree,
   }: {
     readonly home: string
     readonly variable: Environment['variable']
     readonly logo: Logo | undefined
+    readonly tree: unknown
   },
 ): Pick<LoadedConfig, 'config' | 'adjustments'> {
   const { file, adjustments } = adjustDurations(written)
@@ -186,6 +194,7 @@ function build(
     branding: brandingOf(file.branding, logo),
     log: file.log,
     notifications: { webhook: file.notifications.webhook },
+    settings: settingsOf(tree, adjustments),
     telemetry: { traces: traceExport(file.telemetry.traces) },
   }
   return { config, adjustments }

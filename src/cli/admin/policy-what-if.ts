@@ -46,7 +46,7 @@ export function linesOf(preview: PolicyPreview): readonly string[] {
       ({ name, isAdmin, because }) =>
         `  ${name}${isAdmin ? ' (administrator)' : ''}: ${because
           .map(({ method, message }) => `${method}: ${message}`)
-          .join('; ')}`,
+          .join(' ')}`,
     ),
     ...more(lockedOut),
     `Would have to set up a second factor: ${mustEnroll.count}`,

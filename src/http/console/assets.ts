@@ -33,7 +33,13 @@ const script = (read: () => string): Asset => ({ type: SCRIPT, document: keepDoc
 
 /** Every file by its name in the address. Each is read when it is first asked for. */
 const ASSETS: ReadonlyMap<string, Asset> = new Map([
-  ['console.css', { type: STYLE, document: keepDocument(() => `${PALETTE}${own('console.css')}`) }],
+  [
+    'console.css',
+    {
+      type: STYLE,
+      document: keepDocument(() => `${PALETTE}${own('console.css')}${own('rules.css')}`),
+    },
+  ],
   ['htmx.js', script(() => packaged('htmx.org/dist/htmx.min.js'))],
   ...['console.js', 'keyboard.js', 'live.js', 'times.js'].map(
     (name) => [name, script(() => own(name))] as const,

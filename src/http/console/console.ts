@@ -1,6 +1,4 @@
 /** /console and everything below it: the web console for administrators. D-355. */
-import { CONSOLE_PATH, IDENTITIES_PATH } from '../../web/console/navigation.ts'
-import { redirect } from '../answer.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import type { Router } from '../router.ts'
 import { addAssets } from './assets.ts'
@@ -11,7 +9,12 @@ import { addLiveChanges } from './events/live-changes.ts'
 import { addIdentityScreens } from './identities/identities.ts'
 import { addIdentityScreen } from './identities/identity.ts'
 import { addInvite } from './identities/invite.ts'
+import { addOperationsScreens } from './operations/operations.ts'
+import { addOverviewScreen } from './overview/overview.ts'
 import type { ConsolePorts } from './ports.ts'
+import { addCaScreens } from './rules/cas.ts'
+import { addPolicyScreens } from './rules/policies.ts'
+import { addSignerScreens } from './rules/signers.ts'
 import { addSearch } from './search.ts'
 import { addSessionScreen } from './sessions/session.ts'
 import { addSessionScreens } from './sessions/sessions.ts'
@@ -20,7 +23,7 @@ export function addConsole(router: Router, ports: ConsolePorts, listener: Listen
   addAssets(router)
   addLiveChanges(router, ports, listener)
   const routes = consoleRoutes(router, ports, listener)
-  routes.answer(CONSOLE_PATH, async () => redirect(IDENTITIES_PATH))
+  addOverviewScreen(routes, ports)
   addSearch(routes, ports)
   addIdentityScreens(routes, ports)
   addIdentityScreen(routes, ports)
@@ -29,4 +32,8 @@ export function addConsole(router: Router, ports: ConsolePorts, listener: Listen
   addSessionScreen(routes, ports)
   addExplain(routes, ports)
   addAudit(routes, ports)
+  addPolicyScreens(routes, ports)
+  addSignerScreens(routes, ports)
+  addCaScreens(routes, ports)
+  addOperationsScreens(routes, ports, listener)
 }

@@ -125,7 +125,7 @@ export function patchedPolicy(
   return (current) => chosenOf(input(patched(chosenFields(current), inBothSpellings(body))))
 }
 
-function chosenOf({
+export function chosenOf({
   name,
   primary,
   secondary = {},

@@ -157,12 +157,12 @@ export function addCas(api: Api, ports: ManagementPorts): void {
   )
 }
 
-function chosenOf({ externalIdClaim, ...ca }: z.output<typeof contract.NewCa>) {
+export function chosenOf({ externalIdClaim, ...ca }: z.output<typeof contract.NewCa>) {
   return { ...ca, externalIdClaim: externalIdClaim ?? undefined }
 }
 
 /** Returns it as a body that would create it. */
-function chosenOfCa(ca: Ca): z.input<typeof contract.NewCa> {
+export function chosenOfCa(ca: Ca): z.input<typeof contract.NewCa> {
   return { ...chosenFields(CA, ca), externalIdClaim: ca.externalIdClaim }
 }
 

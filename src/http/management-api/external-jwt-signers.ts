@@ -164,7 +164,7 @@ export function addManagedSigners(api: Api, ports: ManagementPorts): void {
   )
 }
 
-function chosenOf(given: z.output<typeof contract.NewExternalJwtSigner>) {
+export function chosenOf(given: z.output<typeof contract.NewExternalJwtSigner>) {
   const { jwksEndpoint, certPem, kid, externalAuthUrl, clientId, ...rest } = given
   // Exactly one of the two is set: the contract has already checked it.
   const keys: SignerKeys =
@@ -180,7 +180,9 @@ function chosenOf(given: z.output<typeof contract.NewExternalJwtSigner>) {
 }
 
 /** Returns it as a body that would create it. */
-function chosenOfSigner(signer: ExternalJwtSigner): z.input<typeof contract.NewExternalJwtSigner> {
+export function chosenOfSigner(
+  signer: ExternalJwtSigner,
+): z.input<typeof contract.NewExternalJwtSigner> {
   const { kind, ...keyFields } = signer.keys
   return { ...chosenFields(EXTERNAL_JWT_SIGNER, signer), ...keyFields }
 }

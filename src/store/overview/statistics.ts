@@ -1,4 +1,4 @@
-/** Counts for the overview, and the ends of enrolled certificates: D-367, D-369. Each query uses an index, or is cached. */
+/** Counts for the overview, and the ends of enrolled certificates: D-367, D-369. */
 import { type Kysely, sql } from 'kysely'
 import type { EventType } from '../../domain/audit/events.ts'
 import { FOLDED_TYPES } from '../../domain/audit/fold-repeats.ts'

@@ -12,6 +12,13 @@ export const EXPLAIN_PATH = `${CONSOLE_PATH}/explain`
 export const AUDIT_PATH = `${CONSOLE_PATH}/audit`
 export const STREAM_PATH = `${CONSOLE_PATH}/stream`
 
+export const POLICIES_PATH = `${CONSOLE_PATH}/policies`
+export const SIGNERS_PATH = `${CONSOLE_PATH}/signers`
+export const CAS_PATH = `${CONSOLE_PATH}/cas`
+export const EXPIRY_PATH = `${CONSOLE_PATH}/expiry`
+export const ROUTERS_PATH = `${CONSOLE_PATH}/routers`
+export const CONFIGURATION_PATH = `${CONSOLE_PATH}/configuration`
+
 export interface MenuEntry {
   readonly path: string
   readonly title: string
@@ -19,11 +26,18 @@ export interface MenuEntry {
 
 /** In the order of the menu. */
 export const MENU: readonly MenuEntry[] = [
+  { path: CONSOLE_PATH, title: 'Overview' },
   { path: IDENTITIES_PATH, title: 'Identities' },
   { path: INVITE_SCREEN_PATH, title: 'Invite' },
   { path: SESSIONS_PATH, title: 'Live sessions' },
   { path: EXPLAIN_PATH, title: 'Why was it refused?' },
   { path: AUDIT_PATH, title: 'Audit' },
+  { path: POLICIES_PATH, title: 'Policies' },
+  { path: SIGNERS_PATH, title: 'Signers' },
+  { path: CAS_PATH, title: 'CAs' },
+  { path: EXPIRY_PATH, title: 'Expiry' },
+  { path: ROUTERS_PATH, title: 'Routers' },
+  { path: CONFIGURATION_PATH, title: 'Configuration' },
 ]
 
 export const identityPath = (id: string) => `${IDENTITIES_PATH}/${encodeURIComponent(id)}`
@@ -42,3 +56,7 @@ export function withQuery(path: string, parameters: Parameters): string {
   const query = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))
   return pairs.length === 0 ? path : `${path}?${query}`
 }
+
+export const policyPath = (id: string) => `${POLICIES_PATH}/${encodeURIComponent(id)}`
+export const signerPath = (id: string) => `${SIGNERS_PATH}/${encodeURIComponent(id)}`
+export const caPath = (id: string) => `${CAS_PATH}/${encodeURIComponent(id)}`

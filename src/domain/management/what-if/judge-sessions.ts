@@ -27,9 +27,9 @@ export function refusalSentence(reason: SessionRefusal): string {
   if (reason in TOKEN_REFUSALS) return TOKEN_REFUSALS[reason as TokenRefusalReason]
   switch (reason) {
     case 'policy-gone':
-      return 'the policy is gone'
+      return 'The policy is gone.'
     case 'signer-not-trusted':
-      return 'the policy no longer allows the signer of the login'
+      return 'The policy no longer allows the signer of the login.'
     case 'ca-not-trusted':
       return TOKEN_REFUSALS['ca-disabled']
     default:

@@ -1,0 +1,38 @@
+/** GET /console: the overview. D-369, D-371. */
+import { days } from '../../../base/time/duration.ts'
+import { minus } from '../../../base/time/instant.ts'
+import { readOverview } from '../../../domain/overview/overview.ts'
+import { AMR_WORDS } from '../../../protocol/factors/amr.ts'
+import { SECOND_FACTORS } from '../../../protocol/factors/second-factors.ts'
+import { CONSOLE_PATH } from '../../../web/console/navigation.ts'
+import { overviewPage } from '../../../web/console/overview/overview-page.ts'
+import type { ConsoleRoutes } from '../console-route.ts'
+import type { ConsolePorts } from '../ports.ts'
+
+export function addOverviewScreen(routes: ConsoleRoutes, ports: ConsolePorts): void {
+  routes.show(CONSOLE_PATH, async ({ frame }) => {
+    const overview = await readOverview(ports)
+    const { at, lastBackup, expiring } = overview
+    return overviewPage(frame, {
+      ...overview,
+      proofs: overview.proofs.map(({ amr, sessions }) => ({ name: nameOf(amr), sessions })),
+      expiring: expiring.rows,
+      expiringCertificates: expiring.enrolledCertificates,
+      lastBackup: lastBackup?.at,
+      isBackupOld: lastBackup !== undefined && lastBackup.at < minus(at, days(7)),
+    })
+  })
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  [AMR_WORDS.password]: 'Password',
+  [AMR_WORDS.cert]: 'Certificate',
+  [AMR_WORDS['ext-jwt']]: 'External account',
+  [SECOND_FACTORS.totp.amr]: 'authenticator app',
+}
+
+function nameOf(amr: readonly string[]): string {
+  // RFC 8176 `mfa` says only that there were several, which the others already tell.
+  const shown = amr.filter((word) => word !== 'mfa').map((word) => NAMES[word] ?? word)
+  return shown.join(' + ') || 'Unknown'
+}

@@ -1,0 +1,108 @@
+/** /console/cas: third-party CAs, with the proof of possession as steps. API 4.6. */
+import { readCertificates, validity } from '../../../base/certificates.ts'
+import type { CaId } from '../../../base/ids.ts'
+import { NewCa } from '../../../contract/management/cas.ts'
+import type { Ca } from '../../../domain/certificates/third-party/ca.ts'
+import {
+  createCa,
+  deleteCa,
+  findCa,
+  listCas,
+  updateCa,
+  verifyCa,
+} from '../../../domain/management/manage-cas.ts'
+import { CAS_PATH, caPath } from '../../../web/console/navigation.ts'
+import { caPage, casPage, newCaPage, type ShownCa } from '../../../web/console/rules/cas-page.ts'
+import { readBody } from '../../edge-api/read-body.ts'
+import { chosenOf, chosenOfCa } from '../../management-api/cas.ts'
+import { backTo, type ConsoleCall, type ConsoleRoutes } from '../console-route.ts'
+import type { ConsolePorts } from '../ports.ts'
+import { isChecked, textIn } from './form-fields.ts'
+import { orAgain } from './or-again.ts'
+
+const ONE = `${CAS_PATH}/:id`
+/** There are few: every instance has a copy of all of them. */
+const ALL = { limit: 500, offset: 0 }
+
+export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
+  const idIn = ({ head }: ConsoleCall) => head.path['id'] as CaId
+  const onePage = async (call: ConsoleCall, error?: string) =>
+    caPage(call.frame, { ca: shown(await findCa(ports, idIn(call))), error })
+
+  routes.show(CAS_PATH, async ({ frame }) => {
+    const { rows } = await listCas(ports, ALL)
+    return casPage(frame, rows.map(shown))
+  })
+
+  routes.show(`${CAS_PATH}/new`, async ({ frame }) => newCaPage(frame, { name: '', certPem: '' }))
+
+  routes.act(
+    { url: CAS_PATH, page: `${CAS_PATH}/new`, needs: 'fresh-login' },
+    async ({ frame, caller }, fields) => {
+      const values = { name: textIn(fields, 'name').trim(), certPem: textIn(fields, 'certPem') }
+      return orAgain(
+        async () => {
+          const value = { ...values, isAuthEnabled: true }
+          const input = chosenOf(readBody(NewCa, { kind: 'json', value }))
+          return backTo(caPath(await createCa(ports, input, caller)), 'ca-created')
+        },
+        async (error) => newCaPage(frame, { ...values, error }),
+      )
+    },
+  )
+
+  routes.show(ONE, (call) => onePage(call))
+
+  routes.act({ url: ONE, page: ONE, needs: 'fresh-login' }, (call, fields) =>
+    orAgain(
+      async () => {
+        const changes = {
+          name: textIn(fields, 'name').trim(),
+          isAuthEnabled: isChecked(fields, 'isAuthEnabled'),
+          isOttCaEnrollmentEnabled: isChecked(fields, 'isOttEnabled'),
+          isAutoCaEnrollmentEnabled: isChecked(fields, 'isAutoEnabled'),
+        }
+        const change = (current: Ca) =>
+          chosenOf(readBody(NewCa, { kind: 'json', value: { ...chosenOfCa(current), ...changes } }))
+        await updateCa(ports, idIn(call), change, call.caller)
+        return backTo(caPath(idIn(call)), 'ca-changed')
+      },
+      (error) => onePage(call, error),
+    ),
+  )
+
+  routes.act({ url: `${ONE}/verify`, page: ONE, needs: 'fresh-login' }, (call, fields) =>
+    orAgain(
+      async () => {
+        await verifyCa(ports, idIn(call), textIn(fields, 'proof'), call.caller)
+        return backTo(caPath(idIn(call)), 'ca-verified')
+      },
+      (error) => onePage(call, error),
+    ),
+  )
+
+  routes.act({ url: `${ONE}/delete`, page: ONE, needs: 'fresh-login' }, (call) =>
+    orAgain(
+      async () => {
+        await deleteCa(ports, idIn(call), call.caller)
+        return backTo(CAS_PATH, 'ca-deleted')
+      },
+      (error) => onePage(call, error),
+    ),
+  )
+}
+
+function shown(ca: Ca): ShownCa {
+  const [certificate] = readCertificates(ca.certPem)
+  return {
+    id: ca.id,
+    name: ca.name,
+    fingerprint: ca.fingerprint,
+    isVerified: ca.isVerified,
+    verificationToken: ca.verificationToken ?? '',
+    isAuthEnabled: ca.isAuthEnabled,
+    isOttEnabled: ca.isOttCaEnrollmentEnabled,
+    isAutoEnabled: ca.isAutoCaEnrollmentEnabled,
+    endsAt: certificate === undefined ? undefined : validity(certificate).notAfter,
+  }
+}

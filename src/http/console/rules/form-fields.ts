@@ -1,0 +1,26 @@
+/** Reads the fields of the console's own forms. Only our pages send them, so a strange field is simply not there. */
+import type { Failure } from '../../../errors/catalogue.ts'
+import type { Fields } from '../../reading/fields.ts'
+
+/** The longest text in a form: a PEM certificate, or a token. */
+const LONGEST = 65_536
+
+/** Returns the first value; empty if it is missing or too long. */
+export function textIn(fields: Fields, name: string): string {
+  const [value] = fields.get(name) ?? []
+  return typeof value === 'string' && value.length <= LONGEST ? value : ''
+}
+
+export function textsIn(fields: Fields, name: string): readonly string[] {
+  return (fields.get(name) ?? []).filter((value) => typeof value === 'string')
+}
+
+export function isChecked(fields: Fields, name: string): boolean {
+  return textIn(fields, name) === 'yes'
+}
+
+/** The sentence of the catalogue, with the field, as over the management API. */
+export function sentenceOf({ message, field }: Failure): string {
+  const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
+  return field === undefined ? sentence : `${sentence} ${field.field}: ${field.reason}.`
+}

@@ -1,0 +1,19 @@
+/** A change that shows its form again if it is refused. */
+import { Failure } from '../../../errors/catalogue.ts'
+import type { SafeHtml } from '../../../web/login/html.ts'
+import type { Answer } from '../../answer.ts'
+import { consolePage } from '../console-route.ts'
+import { sentenceOf } from './form-fields.ts'
+
+/** Shows the form again, as it was filled in, if the change is refused. */
+export async function orAgain(
+  change: () => Promise<Answer>,
+  again: (error: string) => Promise<SafeHtml>,
+): Promise<Answer> {
+  try {
+    return await change()
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code === 'NOT_FOUND') throw error
+    return consolePage(200, await again(sentenceOf(error)))
+  }
+}

@@ -1,0 +1,225 @@
+/** /console/policies: policies, with a preview before a change is saved. API 4.4, D-365. */
+import type { AuthPolicyId } from '../../../base/ids.ts'
+import { NewAuthPolicy as Contract } from '../../../contract/management/auth-policies.ts'
+import {
+  createPolicy,
+  deletePolicy,
+  findPolicy,
+  type NewAuthPolicy,
+  updatePolicy,
+} from '../../../domain/management/manage-policies.ts'
+import { refusalSentence } from '../../../domain/management/what-if/judge-sessions.ts'
+import { previewPolicy } from '../../../domain/management/what-if/preview-policy.ts'
+import {
+  type AuthPolicy,
+  isBuiltIn,
+  POLICY_DEFAULTS,
+} from '../../../domain/policies/auth-policy.ts'
+import { POLICIES_PATH, policyPath } from '../../../web/console/navigation.ts'
+import {
+  newPolicyPage,
+  policiesPage,
+  policyPage,
+} from '../../../web/console/rules/policies-page.ts'
+import type { PolicyValues } from '../../../web/console/rules/policy-form.ts'
+import { policyPreviewPage } from '../../../web/console/rules/policy-preview-page.ts'
+import { readBody } from '../../edge-api/read-body.ts'
+import { chosenOf } from '../../management-api/auth-policies.ts'
+import type { Fields } from '../../reading/fields.ts'
+import { backTo, type ConsoleCall, type ConsoleRoutes, consolePage } from '../console-route.ts'
+import type { ConsolePorts } from '../ports.ts'
+import { isChecked, textIn, textsIn } from './form-fields.ts'
+import { orAgain } from './or-again.ts'
+
+const ONE = `${POLICIES_PATH}/:id`
+
+export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
+  const signers = async () =>
+    (await ports.externalJwtSigners.list()).map(({ id, name }) => ({ id, name }))
+  const policyIn = ({ head }: ConsoleCall) => findPolicy(ports, head.path['id'] as AuthPolicyId)
+
+  routes.show(POLICIES_PATH, async ({ frame }) => {
+    const policies = await ports.authPolicies.list()
+    const rows = await Promise.all(
+      policies.map(async (policy) => ({
+        ...valuesOf(policy),
+        id: policy.id,
+        isBuiltIn: isBuiltIn(policy.id),
+        identities: await ports.identities.countWithPolicy(policy.id),
+      })),
+    )
+    return policiesPage(frame, rows)
+  })
+
+  routes.show(`${POLICIES_PATH}/new`, async ({ frame }) =>
+    newPolicyPage(frame, { values: NEW_POLICY, signers: await signers() }),
+  )
+
+  routes.act(
+    { url: POLICIES_PATH, page: `${POLICIES_PATH}/new`, needs: 'fresh-login' },
+    async ({ frame, caller }, fields) => {
+      const values = valuesIn(fields)
+      return orAgain(
+        async () => {
+          const id = await createPolicy(ports, chosenIn(values, {}), caller)
+          return backTo(policyPath(id), 'policy-created')
+        },
+        async (error) => newPolicyPage(frame, { values, signers: await signers(), error }),
+      )
+    },
+  )
+
+  async function onePage(call: ConsoleCall, values?: PolicyValues, error?: string) {
+    const policy = await policyIn(call)
+    const { id, name } = policy
+    return policyPage(call.frame, {
+      id,
+      name,
+      identities: await ports.identities.countWithPolicy(id),
+      isBuiltIn: isBuiltIn(id),
+      values: values ?? valuesOf(policy),
+      signers: await signers(),
+      error,
+    })
+  }
+
+  routes.show(ONE, (call) => onePage(call))
+
+  routes.act({ url: `${ONE}/preview`, page: ONE, needs: 'session' }, async (call, fields) => {
+    const values = valuesIn(fields)
+    const { id, name } = await policyIn(call)
+    return orAgain(
+      async () => {
+        const change = ({ tags }: AuthPolicy) => chosenIn(values, tags)
+        const preview = await previewPolicy(ports, id, change, call.caller)
+        const { lockedOut, sessions } = preview
+        return consolePage(
+          200,
+          policyPreviewPage(call.frame, {
+            ...preview,
+            id,
+            name,
+            values,
+            isRefused: preview.refusal !== undefined,
+            lockedOut: {
+              count: lockedOut.count,
+              rows: lockedOut.rows.map(({ because, ...one }) => ({
+                ...one,
+                why: because
+                  .map(({ method, reason }) => `${method}: ${refusalSentence(reason)}`)
+                  .join(' '),
+              })),
+            },
+            ending: {
+              count: sessions.ending.count,
+              rows: sessions.ending.rows.map((one) => ({
+                ...one,
+                why: refusalSentence(one.reason),
+              })),
+            },
+            live: sessions.live,
+            restricted: sessions.restricted,
+          }),
+        )
+      },
+      (error) => onePage(call, values, error),
+    )
+  })
+
+  routes.act({ url: ONE, page: ONE, needs: 'fresh-login' }, async (call, fields) => {
+    const values = valuesIn(fields)
+    const { id } = await policyIn(call)
+    return orAgain(
+      async () => {
+        await updatePolicy(ports, id, ({ tags }) => chosenIn(values, tags), call.caller)
+        return backTo(policyPath(id), 'policy-changed')
+      },
+      (error) => onePage(call, values, error),
+    )
+  })
+
+  routes.act({ url: `${ONE}/delete`, page: ONE, needs: 'fresh-login' }, async (call) => {
+    await deletePolicy(ports, (await policyIn(call)).id, call.caller)
+    return backTo(POLICIES_PATH, 'policy-deleted')
+  })
+}
+
+const NEW_POLICY: PolicyValues = {
+  name: '',
+  allowPassword: true,
+  minPasswordLength: String(POLICY_DEFAULTS.minPasswordLength),
+  maxAttempts: String(POLICY_DEFAULTS.maxAttempts),
+  lockoutDurationMinutes: String(POLICY_DEFAULTS.lockoutDurationMinutes),
+  allowCert: true,
+  allowExpiredCerts: false,
+  bindTokens: false,
+  allowExtJwt: true,
+  signers: [],
+  requireTotp: false,
+  requireExtJwt: '',
+}
+
+function valuesOf({ name, primary, secondary }: AuthPolicy): PolicyValues {
+  const { updb, cert, extJwt } = primary
+  return {
+    name,
+    allowPassword: updb.allowed,
+    minPasswordLength: String(updb.minPasswordLength),
+    maxAttempts: String(updb.maxAttempts),
+    lockoutDurationMinutes: String(updb.lockoutDurationMinutes),
+    allowCert: cert.allowed,
+    allowExpiredCerts: cert.allowExpiredCerts,
+    bindTokens: cert.bindTokens,
+    allowExtJwt: extJwt.allowed,
+    signers: extJwt.allowedSigners,
+    requireTotp: secondary.requireTotp,
+    requireExtJwt: secondary.requireExtJwt ?? '',
+  }
+}
+
+function valuesIn(fields: Fields): PolicyValues {
+  const flag = (name: string) => isChecked(fields, name)
+  const text = (name: string) => textIn(fields, name)
+  return {
+    name: text('name'),
+    allowPassword: flag('allowPassword'),
+    minPasswordLength: text('minPasswordLength'),
+    maxAttempts: text('maxAttempts'),
+    lockoutDurationMinutes: text('lockoutDurationMinutes'),
+    allowCert: flag('allowCert'),
+    allowExpiredCerts: flag('allowExpiredCerts'),
+    bindTokens: flag('bindTokens'),
+    allowExtJwt: flag('allowExtJwt'),
+    signers: textsIn(fields, 'signers'),
+    requireTotp: flag('requireTotp'),
+    requireExtJwt: text('requireExtJwt'),
+  }
+}
+
+/** The same body as over the API, so that it is checked in the same way. */
+function chosenIn(values: PolicyValues, tags: AuthPolicy['tags']): NewAuthPolicy {
+  const number = (text: string) => (/^\d{1,7}$/.test(text) ? Number(text) : text)
+  const body = {
+    name: values.name,
+    primary: {
+      updb: {
+        allowed: values.allowPassword,
+        minPasswordLength: number(values.minPasswordLength),
+        maxAttempts: number(values.maxAttempts),
+        lockoutDurationMinutes: number(values.lockoutDurationMinutes),
+      },
+      cert: {
+        allowed: values.allowCert,
+        allowExpiredCerts: values.allowExpiredCerts,
+        bindTokens: values.bindTokens,
+      },
+      extJwt: { allowed: values.allowExtJwt, allowedSigners: [...values.signers] },
+    },
+    secondary: {
+      requireTotp: values.requireTotp,
+      requireExtJwt: values.requireExtJwt === '' ? null : values.requireExtJwt,
+    },
+    tags,
+  }
+  return chosenOf(readBody(Contract, { kind: 'json', value: body }))
+}

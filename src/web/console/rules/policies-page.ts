@@ -1,0 +1,112 @@
+/** /console/policies: how identities may sign in. API 4.4. */
+import { html, type SafeHtml } from '../../login/html.ts'
+import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
+import { POLICIES_PATH, policyPath } from '../navigation.ts'
+import { badge, dangerous, section, table } from '../parts.ts'
+import { type PolicyValues, policyFields, type SignerChoice } from './policy-form.ts'
+
+export interface ListedPolicy extends PolicyValues {
+  readonly id: string
+  readonly isBuiltIn: boolean
+  readonly identities: number
+}
+
+export function policiesPage(frame: ConsoleFrame, policies: readonly ListedPolicy[]): SafeHtml {
+  return consoleLayout(frame, {
+    section: POLICIES_PATH,
+    title: 'Policies',
+    lead: html`<a class="button" href="${POLICIES_PATH}/new">New policy</a>`,
+    content: table(
+      'Policies',
+      [
+        {
+          title: 'Name',
+          look: 'wide',
+          cell: ({ id, name, isBuiltIn }) =>
+            html`<a href="${policyPath(id)}"><bdi>${name}</bdi></a>${isBuiltIn ? html` ${badge('quiet', 'Built in')}` : undefined}`,
+        },
+        { title: 'Allows', cell: (policy) => methodsOf(policy).join(', ') },
+        {
+          title: 'Also requires',
+          cell: ({ requireTotp, requireExtJwt }) =>
+            [
+              ...(requireTotp ? ['authenticator app'] : []),
+              ...(requireExtJwt === '' ? [] : ['JWT of a signer on every call']),
+            ].join(', ') || '–',
+        },
+        { title: 'Identities', look: 'number', cell: ({ identities }) => identities },
+      ],
+      policies,
+    ),
+  })
+}
+
+export function methodsOf({ allowPassword, allowCert, allowExtJwt }: PolicyValues): string[] {
+  return [
+    ...(allowPassword ? ['passwords'] : []),
+    ...(allowCert ? ['certificates'] : []),
+    ...(allowExtJwt ? ['external accounts'] : []),
+  ]
+}
+
+export interface PolicyPage {
+  readonly id: string
+  readonly name: string
+  readonly identities: number
+  readonly isBuiltIn: boolean
+  readonly values: PolicyValues
+  readonly signers: readonly SignerChoice[]
+  readonly error?: string | undefined
+}
+
+export function policyPage(frame: ConsoleFrame, page: PolicyPage): SafeHtml {
+  const { id, name, identities, isBuiltIn, values, signers, error } = page
+  const path = policyPath(id)
+  return consoleLayout(frame, {
+    section: POLICIES_PATH,
+    title: name,
+    lead: html`<p class="lead">${identities === 1 ? '1 identity has' : `${identities} identities have`} this policy</p>`,
+    error,
+    content: html`${section(
+      'Change it',
+      policyFields(frame, {
+        path: `${path}/preview`,
+        values,
+        signers,
+        button: 'Preview the change',
+        hint: 'Nothing is saved yet: the next page shows who would be affected.',
+      }),
+    )}
+${
+  isBuiltIn
+    ? undefined
+    : section(
+        'Delete it',
+        identities > 0
+          ? html`<p>It can be deleted once no identity has it.</p>`
+          : html`${confirmFirst(frame)}${dangerous(frame, { path: `${path}/delete`, label: 'Delete policy', consequence: 'The policy is deleted. No identity has it.' })}`,
+      )
+}`,
+  })
+}
+
+export function newPolicyPage(
+  frame: ConsoleFrame,
+  page: Pick<PolicyPage, 'values' | 'signers' | 'error'>,
+): SafeHtml {
+  return consoleLayout(frame, {
+    section: POLICIES_PATH,
+    title: 'New policy',
+    error: page.error,
+    content: html`${confirmFirst(frame)}${section(
+      'How may identities sign in?',
+      policyFields(frame, {
+        path: POLICIES_PATH,
+        values: page.values,
+        signers: page.signers,
+        button: 'Create policy',
+        hint: 'A new policy affects no one until an identity gets it.',
+      }),
+    )}`,
+  })
+}

@@ -1,0 +1,98 @@
+/** The fields of a policy as a form, and the values that travel in it. API 4.4. */
+import { form } from '../../account/layout.ts'
+import { html, type SafeHtml } from '../../login/html.ts'
+import type { ConsoleFrame } from '../layout.ts'
+
+export interface PolicyValues {
+  readonly name: string
+  readonly allowPassword: boolean
+  readonly minPasswordLength: string
+  readonly maxAttempts: string
+  readonly lockoutDurationMinutes: string
+  readonly allowCert: boolean
+  readonly allowExpiredCerts: boolean
+  readonly bindTokens: boolean
+  readonly allowExtJwt: boolean
+  /** The ids of the signers; none means every enabled one. */
+  readonly signers: readonly string[]
+  readonly requireTotp: boolean
+  /** The id of a signer; empty for none. */
+  readonly requireExtJwt: string
+}
+
+export interface SignerChoice {
+  readonly id: string
+  readonly name: string
+}
+
+export interface PolicyForm {
+  readonly path: string
+  readonly values: PolicyValues
+  readonly signers: readonly SignerChoice[]
+  readonly button: string
+  readonly hint: string
+}
+
+export function policyFields(frame: ConsoleFrame, page: PolicyForm): SafeHtml {
+  const { path, values, signers, button, hint } = page
+  return form(
+    frame.formToken,
+    path,
+    html`<div class="fields">
+<div><label for="policy-name">Name</label><input id="policy-name" name="name" value="${values.name}" maxlength="255" required autocomplete="off"></div>
+<fieldset><legend>Passwords</legend>
+${check('allowPassword', 'Allow passwords', values.allowPassword)}
+<div class="row">
+${wholeNumber('minPasswordLength', 'Shortest password', values.minPasswordLength, 8, 128)}
+${wholeNumber('maxAttempts', 'Failures before a lock', values.maxAttempts, 0, 1000)}
+${wholeNumber('lockoutDurationMinutes', 'Lock, in minutes', values.lockoutDurationMinutes, 0, 525_600)}
+</div>
+<p class="hint">0 failures: never locked. 0 minutes: until an administrator unlocks it.</p>
+</fieldset>
+<fieldset><legend>Certificates</legend>
+${check('allowCert', 'Allow client certificates', values.allowCert)}
+${check('allowExpiredCerts', 'Accept expired certificates too', values.allowExpiredCerts)}
+${check('bindTokens', 'Accept tokens only together with their certificate', values.bindTokens)}
+</fieldset>
+<fieldset><legend>External accounts</legend>
+${check('allowExtJwt', 'Allow JWTs of external signers', values.allowExtJwt)}
+${
+  signers.length === 0
+    ? html`<p class="hint">There are no signers yet.</p>`
+    : html`<p class="hint">Only these signers; if none is selected, every enabled one:</p>
+${signers.map(({ id, name }, i) => html`<div class="check"><input type="checkbox" id="signer-${i}" name="signers" value="${id}"${values.signers.includes(id) ? html` checked` : undefined}><label for="signer-${i}"><bdi>${name}</bdi></label></div>\n`)}`
+}
+</fieldset>
+<fieldset><legend>Second factors</legend>
+${check('requireTotp', 'Require a code of an authenticator app', values.requireTotp)}
+<label for="requireExtJwt">Require a JWT of this signer with every call</label>
+<select id="requireExtJwt" name="requireExtJwt"><option value="">None</option>${signers.map(({ id, name }) => html`<option value="${id}"${values.requireExtJwt === id ? html` selected` : undefined}>${name}</option>`)}</select>
+</fieldset>
+<div class="buttons"><button type="submit">${button}</button></div>
+<p class="hint">${hint}</p>
+</div>`,
+  )
+}
+
+/** The same values as hidden fields, for the form that saves what was previewed. */
+export function hiddenPolicy(values: PolicyValues): SafeHtml {
+  const pairs = Object.entries(values).flatMap(([name, value]): [string, string][] => {
+    if (typeof value === 'boolean') return value ? [[name, 'yes']] : []
+    return typeof value === 'string' ? [[name, value]] : value.map((one: string) => [name, one])
+  })
+  return html`${pairs.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)}`
+}
+
+export function check(name: string, label: string, isChecked: boolean): SafeHtml {
+  return html`<div class="check"><input type="checkbox" id="${name}" name="${name}" value="yes"${isChecked ? html` checked` : undefined}><label for="${name}">${label}</label></div>`
+}
+
+function wholeNumber(
+  name: string,
+  label: string,
+  value: string,
+  min: number,
+  max: number,
+): SafeHtml {
+  return html`<div><label for="${name}">${label}</label><input id="${name}" name="${name}" type="number" inputmode="numeric" min="${min}" max="${max}" value="${value}" required></div>`
+}
