@@ -40,7 +40,7 @@ export async function bundlePrograms() {
     external: ['@node-rs/argon2', '@zxcvbn-ts/language-common', 'pg'],
     // For packages that are CommonJS.
     banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
     plugins: [keepAddresses(folder)],
     logLevel: 'warning',

@@ -38,6 +38,7 @@ test('a listed origin may read the answer and the fields that are ours', () => {
     'auth-request-id',
     'expiration-seconds',
     'expires-at',
+    'latchkey-ending',
     'retry-after',
     'totp-required',
     'www-authenticate',

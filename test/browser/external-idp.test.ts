@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { codeField, openLogin, sendPassword } from '../support/browser/browser-login.ts'
+import { openLogin, sendCode, sendPassword } from '../support/browser/browser-login.ts'
 import { launchChromium } from '../support/browser/chromium.ts'
 import { registerCa } from '../support/certificates/certificate-login.ts'
 import { openOpenssl } from '../support/certificates/openssl.ts'
@@ -126,8 +126,7 @@ test('a user logs in through an identity provider', async (t) => {
     await page.getByRole('button', { name: 'Set up the app' }).click()
     const link = page.getByRole('link', { name: 'Open in an app on this device' })
     const phone = authenticatorApp((await link.getAttribute('href')) ?? '', service.clock)
-    await codeField(page).fill(phone.code())
-    await page.keyboard.press('Enter')
+    await sendCode(page, phone.code())
     assertLogin(await arrive(), person.id, ['pwd', 'otp', 'ext-jwt', 'mfa'])
     assert.deepEqual(complaints, [])
   })

@@ -66,7 +66,7 @@ test('a user logs in another way with a browser', async (t) => {
       `D-6: without a certificate the page says so and offers the password${how}`,
       async (t) => {
         const { page, complaints, arrive } = await open(t, { javaScriptEnabled }, 'cert')
-        assert.match((await page.locator('main p').first().textContent()) ?? '', NO_CERTIFICATE)
+        await page.locator('main').getByText(NO_CERTIFICATE).waitFor()
         assert.equal(await page.locator('button, form').count(), 0, 'there is nothing to press')
         await page.getByRole('link', { name: 'Use a password instead' }).click()
         await sendPassword(page, ADMIN)

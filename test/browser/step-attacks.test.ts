@@ -10,6 +10,7 @@ import {
   type BrowserLogin,
   codeField,
   openLogin,
+  sendCode,
   sendPassword,
 } from '../support/browser/browser-login.ts'
 import { launchChromium } from '../support/browser/chromium.ts'
@@ -149,8 +150,7 @@ test('attacks on the later steps of a browser login', async (t) => {
         await codeField(victim.page).waitFor()
         return
       }
-      await codeField(victim.page).fill(victim.code())
-      await victim.page.keyboard.press('Enter')
+      await sendCode(victim.page, victim.code())
       await victim.arrive()
     })
   }

@@ -301,6 +301,34 @@ test('what administrators do, on the command line', async (t) => {
     await refused(cli, ['ca', 'verify', 'factory'], 64, /"ca verify" needs --cert/)
   })
 
+  await t.test('a change of a policy is previewed, and nothing changes', async () => {
+    await admin.createIdentity({ name: 'iris', password: PASSWORD })
+    const preview = await done(
+      cli,
+      ['policy', 'what-if', 'default', '--no-allow-password'],
+      /^Nothing was changed\.$/m,
+    )
+    assert.match(preview, /^Saving would be refused: .*LAST_ADMINISTRATOR/m)
+    assert.match(preview, /^ {2}iris: /m)
+    assert.match(preview, /^ {2}admin \(administrator\): /m)
+    await logInAs(service, { username: 'iris', password: PASSWORD })
+    await refused(cli, ['policy', 'what-if', 'default'], 64, /there is nothing to preview/)
+    await refused(cli, ['policy', 'what-if', 'none', '--require-totp'], 66, /no policy "none"/)
+  })
+
+  await t.test('the overview counts, and what expires is listed with its exit code', async () => {
+    const overview = await done(cli, ['overview'], /^live sessions:? +[1-9]\d* OIDC/m)
+    assert.match(overview, /^INSTANCE +VERSION +STATE/m)
+    const all = await done(cli, ['expiry'], /^ENDS +IN DAYS +KIND +NAME +RENEWED BY$/m)
+    assert.match(all, / signing-key /)
+    const none = await cli.run('expiry', '--days', '0')
+    assert.deepEqual([none.code, none.stdout], [0, 'Nothing expires.\n'])
+    const soon = await cli.run('expiry', '--days', '10000')
+    assert.equal(soon.code, 1, 'so that a job can tell')
+    await refused(cli, ['expiry', '--days', 'soon'], 64, /--days/)
+    await refused(cli, ['overview', 'now'], 64, /now/)
+  })
+
   await t.test('the JWT of a CA is for those that enroll by themselves', async () => {
     await refused(cli, ['ca', 'jwt', 'factory'], 65, /^latchkey: COULD_NOT_VALIDATE: /)
     await done(cli, ['update', 'ca', 'factory', '--auto-enrollment'], /^The ca "factory"/)

@@ -140,6 +140,7 @@ test('what administrators manage, on the command line', async (t) => {
     assert.match(stdout, /\u2588/, 'the QR code')
     assert.doesNotMatch(stdout, /^(?:token|jwt) /m, 'only the page can use it')
     await logInAs(service, person)
+    await refused(cli, ['reset', 'password', 'nobody'], 66, /no identity "nobody"/)
     await refused(cli, ['reset', 'mfa', 'resetting'], 73, /MFA_NOT_ENROLLED/)
   })
 

@@ -14,7 +14,7 @@ import { enrolledPerson } from '../support/login/authenticator-app.ts'
 import { CLIENT_API } from '../support/login/legacy.ts'
 import { refresh, refreshed } from '../support/login/refresh.ts'
 import { administrate } from '../support/management.ts'
-import { environment, makeHome, PLACES, startAt, useDatabase } from '../support/process/backups.ts'
+import { makeHome, PLACES, startAt, useDatabase } from '../support/process/backups.ts'
 import { startChild } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
@@ -74,7 +74,7 @@ test('from SQLite to PostgreSQL and back, everything that users hold stays valid
 
     // The old one is out of use, for every command.
     for (const args of [['run'], ['keys', 'rotate'], ['backup', '--out', join(home, 'b')]]) {
-      const refused = await runLatchkey(t, [...args, '--home', home], { environment })
+      const refused = await runLatchkey(t, [...args, '--home', home])
       assert.equal(refused.code, 1, args.join(' '))
       assert.equal(
         refused.stderr,

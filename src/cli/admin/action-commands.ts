@@ -34,7 +34,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'describe session',
     what: 'show everything that happened to a session, and who has confirmed its end',
     audience: 'administrator',
-    operands: [{ name: 'ID' }],
+    operands: [{ name: 'ID', names: 'session' }],
     options: SESSION_OPTIONS,
     examples: ['latchkey describe session 3k9x1m7q2v5b8n4c6z0'],
     load: async () => {

@@ -67,7 +67,7 @@ function world() {
     clock,
     issuers: () => [ISSUER],
     signingKeys: {
-      verify: async (token) => {
+      verify: async (_kind, token) => {
         shown.push(token)
         return { outcome: 'good', kid: 'key-1', payload: claimsOf(session) }
       },

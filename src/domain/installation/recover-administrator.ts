@@ -11,7 +11,7 @@ import { recordEvent } from '../audit/record.ts'
 import { removeAllFactors } from '../factors/second-factors.ts'
 import type { UpdbAuthenticator } from '../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
-import type { Filter } from '../lists/list-query.ts'
+import { equals } from '../lists/filters.ts'
 import { type AuthPolicy, DEFAULT_POLICY_ID, defaultPolicy } from '../policies/auth-policy.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
@@ -199,7 +199,6 @@ async function listWhere(
   name: 'name' | 'isAdmin',
   value: string | boolean,
 ): Promise<readonly Identity[]> {
-  const field = { kind: 'field', name } as const
-  const filter: Filter = { op: 'compare', comparator: '=', field, value }
-  return (await identities.list({ filter, limit: MOST_LISTED, offset: 0 })).rows
+  return (await identities.list({ filter: equals(name, value), limit: MOST_LISTED, offset: 0 }))
+    .rows
 }

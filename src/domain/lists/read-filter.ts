@@ -6,6 +6,7 @@
  */
 import { fromRfc3339, type Instant } from '../../base/time/instant.ts'
 import { FilterFault, type Token, tokenize } from './filter-tokens.ts'
+import { FALSE, possible, TRUE } from './filters.ts'
 import {
   type Comparator,
   type FieldReference,
@@ -42,9 +43,6 @@ export function readFilter(text: string, known: ListFields): ReadFilter {
   }
   return new Reader(new TokenCursor(tokenize(text)), known).readAll()
 }
-
-const TRUE: Filter = { op: 'and', parts: [] }
-const FALSE: Filter = { op: 'or', parts: [] }
 
 /** A tag can have a value of any type. */
 type Known = { readonly field: FieldReference; readonly type: FieldType | 'any' }
@@ -272,22 +270,6 @@ class Reader {
 
 function isComparator(sign: string): sign is Comparator | '!=' {
   return ['=', '!=', '<', '<=', '>', '>='].includes(sign)
-}
-
-/** A text with NUL or a lone surrogate cannot be stored: it matches nothing and is not sent to a database. */
-function possible(field: FieldReference, test: Test): Filter {
-  if (test.op === 'in') return { ...test, field, values: test.values.filter(isPossible) }
-  const values =
-    test.op === 'compare'
-      ? [test.value]
-      : test.op === 'between'
-        ? [test.from, test.to]
-        : [test.text]
-  return values.every(isPossible) ? { ...test, field } : FALSE
-}
-
-function isPossible(value: FilterValue): boolean {
-  return typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))
 }
 
 const WANTED: Readonly<Record<Known['type'], string>> = {

@@ -1,6 +1,8 @@
 /** What an administrator wants to know first: sign-ins, sessions, locks, instances, what expires, the last backup. D-369. */
+
 import { days } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
+import { equals } from '../lists/filters.ts'
 import type { ApiSession } from '../sessions/api-session.ts'
 import type { Interval } from './counted-intervals.ts'
 import { allExpiring, countEnrolledEnds, type Expiring } from './expiry.ts'
@@ -63,12 +65,7 @@ export async function readOverview(ports: OverviewPorts): Promise<Overview> {
 export async function findLastBackup({
   events,
 }: Pick<OverviewPorts, 'events'>): Promise<LastBackup | undefined> {
-  const filter = {
-    op: 'compare',
-    field: { kind: 'field', name: 'type' },
-    comparator: '=',
-    value: 'installation.backed-up',
-  } as const
+  const filter = equals('type', 'installation.backed-up')
   const [newest] = (await events.list({ filter, limit: 1, offset: 0 })).rows
   if (newest === undefined) return undefined
   const rows = newest.details?.['rows']

@@ -2,12 +2,14 @@
  * API sessions, OIDC and legacy in one table: one row each, deleted when the session ends or some time after it
  * expires.
  */
+
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { ApiSessionId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { API_SESSION_FIELDS } from '../../domain/lists/fields.ts'
+import { compares } from '../../domain/lists/filters.ts'
 import type { Comparator, Filter, FilterValue } from '../../domain/lists/list-query.ts'
 import type { ApiSession, LegacySession, OidcSession } from '../../domain/sessions/api-session.ts'
 import type { ApiSessions } from '../../domain/sessions/stores.ts'
@@ -196,7 +198,7 @@ function compared(
   comparator: Comparator,
   value: FilterValue,
 ): Filter {
-  return { op: 'compare', field: { kind: 'field', name }, comparator, value }
+  return compares(name, comparator, value)
 }
 
 function later(column: 'last_activity_at' | 'expires_at' | 'tokens_end_at', time: Instant) {

@@ -1,12 +1,14 @@
 /** Which router admitted which session, and when: D-383. */
 import { type Kysely, sql } from 'kysely'
+import { isStorable } from '../../base/text.ts'
 import type { SessionContacts } from '../../domain/sessions/confirming/stores.ts'
 import type { Tables } from '../tables.ts'
 
 export function sqlSessionContacts(db: Kysely<Tables>): SessionContacts {
   return {
     async note(routerId, sessionIds, at) {
-      if (sessionIds.length === 0) return
+      const storable = sessionIds.filter(isStorable)
+      if (storable.length === 0) return
       await db
         .insertInto('session_contacts')
         .columns(['session_id', 'router_id', 'first_at', 'last_at'])
@@ -19,7 +21,7 @@ export function sqlSessionContacts(db: Kysely<Tables>): SessionContacts {
               cast<number>(val(at), 'bigint').as('first_at'),
               cast<number>(val(at), 'bigint').as('last_at'),
             ])
-            .where('id', 'in', sessionIds),
+            .where('id', 'in', storable),
         )
         .onConflict((conflict) =>
           conflict
@@ -30,6 +32,7 @@ export function sqlSessionContacts(db: Kysely<Tables>): SessionContacts {
     },
 
     async listOf(sessionId, limit) {
+      if (!isStorable(sessionId)) return []
       const rows = await db
         .selectFrom('session_contacts')
         .leftJoin('identities', 'identities.id', 'session_contacts.router_id')

@@ -31,10 +31,14 @@ test('only an administrator may use the management API', async (t) => {
       'auth-policies',
       'authenticators',
       'cas',
+      'endings',
       'enrollments',
       'events',
+      'expiry',
       'external-jwt-signers',
       'identities',
+      'overview',
+      'routers',
       'signing-keys',
     ])
     for (const { url } of routes) {

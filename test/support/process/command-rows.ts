@@ -100,6 +100,12 @@ export const ROWS: Readonly<Record<string, Row>> = {
     ],
   },
 
+  overview: both(ACTIONS, 'the overview counts, and what expires is listed with its exit code'),
+  expiry: both(ACTIONS, 'the overview counts, and what expires is listed with its exit code'),
+  'policy what-if': both(ACTIONS, 'a change of a policy is previewed, and nothing changes'),
+  'reset password': both(ADMIN, 'a reset prints a link and changes nothing yet'),
+  'reset mfa': both(ADMIN, 'a reset prints a link and changes nothing yet'),
+
   'list identities': { done: MADE, mistaken: FILTER },
   'list authenticators': { done: NOBODY, mistaken: FILTER },
   'list policies': { done: [ENTITIES, 'a policy is listed and deleted'], mistaken: FILTER },

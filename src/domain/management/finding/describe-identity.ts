@@ -5,7 +5,8 @@
 import type { IdentityId } from '../../../base/ids.ts'
 import type { RecordedEvent } from '../../audit/recorded-event.ts'
 import type { Events } from '../../audit/stores.ts'
-import type { FieldReference, Filter } from '../../lists/list-query.ts'
+import { anyOf, equals } from '../../lists/filters.ts'
+import type { Filter } from '../../lists/list-query.ts'
 import type { PageOf } from '../../paging.ts'
 import type { SessionDetail } from '../../sessions/session-detail.ts'
 import { listSessionsOf } from '../manage-sessions.ts'
@@ -39,11 +40,5 @@ export async function describeIdentity(
 
 /** The events that an identity is the subject or the actor of. */
 export function eventsOf(id: IdentityId): Filter {
-  const is = (name: string): Filter => ({
-    op: 'compare',
-    comparator: '=',
-    value: id,
-    field: { kind: 'field', name } satisfies FieldReference,
-  })
-  return { op: 'or', parts: [is('identityId'), is('actorId')] }
+  return anyOf(equals('identityId', id), equals('actorId', id))
 }

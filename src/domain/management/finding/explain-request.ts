@@ -11,6 +11,7 @@ import type { Events } from '../../audit/stores.ts'
 import { whatHappened } from '../../audit/what-happened.ts'
 import { type Identity, isDisabled } from '../../identities/identity.ts'
 import type { Identities } from '../../identities/stores.ts'
+import { equals } from '../../lists/filters.ts'
 import type { Filter } from '../../lists/list-query.ts'
 import type { Rules } from '../../policies/rules.ts'
 
@@ -51,7 +52,7 @@ export async function explainRequest(
   ports: ExplainPorts,
   requestId: string,
 ): Promise<readonly ExplainedEvent[]> {
-  const filter: Filter = compare('requestId', requestId)
+  const filter: Filter = equals('requestId', requestId)
   const orders = [{ field: 'at', direction: 'asc' }] as const
   const { rows } = await ports.events.list({ filter, orders, limit: MOST_EVENTS, offset: 0 })
   const ids = rows.flatMap(({ identityId }) => (identityId === undefined ? [] : [identityId]))
@@ -242,8 +243,4 @@ function fixOf({ reason = '' }: RecordedEvent, identity: Identity | undefined): 
   if (identity === undefined) return undefined
   const label = Object.hasOwn(ABOUT_IDENTITY, reason) ? ABOUT_IDENTITY[reason] : 'See the identity'
   return { at: 'identity', id: identity.id, label: label ?? 'See the identity' }
-}
-
-function compare(name: string, value: string): Filter {
-  return { op: 'compare', comparator: '=', value, field: { kind: 'field', name } }
 }

@@ -7,7 +7,7 @@ import type { ApiSessionId, IdentityId } from '../../../base/ids.ts'
 import type { Events } from '../../audit/stores.ts'
 import type { SessionCertificates } from '../../certificates/stores.ts'
 import { ownersOf } from '../../identities/identity.ts'
-import type { FieldReference, Filter } from '../../lists/list-query.ts'
+import { anyOf, contains, equals } from '../../lists/filters.ts'
 import type { ApiSessions } from '../../sessions/stores.ts'
 import { describeIdentities, type IdentityDetail, type ReadPorts } from '../read-identities.ts'
 
@@ -41,18 +41,22 @@ export async function findAnyone(ports: FindPorts, text: string): Promise<FoundA
   const [named, credentials, session, certificate, recorded] = await Promise.all([
     ports.identities.list({
       ...page,
-      filter: anyOf(has('name', text), is('externalId', text), is('id', text)),
+      filter: anyOf(contains('name', text), equals('externalId', text), equals('id', text)),
     }),
     ports.authenticators.list({
       ...page,
-      filter: anyOf(has('username', text), is('fingerprint', fingerprint), is('id', text)),
+      filter: anyOf(
+        contains('username', text),
+        equals('fingerprint', fingerprint),
+        equals('id', text),
+      ),
     }),
     ports.apiSessions.find(text as ApiSessionId),
     ports.sessionCertificates.findByFingerprint(fingerprint),
     ports.events.list({
       limit: 1,
       offset: 0,
-      filter: anyOf(is('requestId', text), is('sessionId', text)),
+      filter: anyOf(equals('requestId', text), equals('sessionId', text)),
     }),
   ])
   const live = session ?? (certificate && (await ports.apiSessions.find(certificate.sessionId)))
@@ -80,18 +84,4 @@ function foundSession(
   if (live !== undefined) return { id: live.id, identityId: live.identityId, isLive: true }
   if (event?.sessionId !== text) return undefined
   return { id: text, identityId: event.identityId, isLive: false }
-}
-
-const fieldOf = (name: string): FieldReference => ({ kind: 'field', name })
-
-function anyOf(...parts: readonly Filter[]): Filter {
-  return { op: 'or', parts }
-}
-
-function has(name: string, text: string): Filter {
-  return { op: 'contains', text, ignoresCase: true, field: fieldOf(name) }
-}
-
-function is(name: string, value: string): Filter {
-  return { op: 'compare', comparator: '=', value, field: fieldOf(name) }
 }

@@ -3,7 +3,8 @@ import type { Instant } from '../../../base/time/instant.ts'
 import { EVENT_TYPES } from '../../audit/event-types.ts'
 import type { RecordedEvent } from '../../audit/recorded-event.ts'
 import type { Events } from '../../audit/stores.ts'
-import type { Comparator, FieldReference, Filter, FilterValue } from '../../lists/list-query.ts'
+import { anyOf, compares, contains, equals, isAmong } from '../../lists/filters.ts'
+import type { Filter } from '../../lists/list-query.ts'
 import type { Page, PageOf } from '../../paging.ts'
 
 export interface WantedEvents {
@@ -26,11 +27,9 @@ export function findEvents(
   const parts: readonly Filter[] = [
     ...(person === '' ? [] : [named('identity', person)]),
     ...(actor === '' ? [] : [named('actor', actor)]),
-    ...(type === ''
-      ? []
-      : [{ op: 'in', values: typesLike(type), field: fieldOf('type') } as const]),
-    ...(from === undefined ? [] : [compare('at', '>=', from)]),
-    ...(until === undefined ? [] : [compare('at', '<=', until)]),
+    ...(type === '' ? [] : [isAmong('type', typesLike(type))]),
+    ...(from === undefined ? [] : [compares('at', '>=', from)]),
+    ...(until === undefined ? [] : [compares('at', '<=', until)]),
   ]
   return events.list(parts.length === 0 ? page : { ...page, filter: { op: 'and', parts } })
 }
@@ -42,13 +41,5 @@ function typesLike(type: string): readonly string[] {
 }
 
 function named(who: 'identity' | 'actor', text: string): Filter {
-  const isId = compare(`${who}Id`, '=', text)
-  const has: Filter = { op: 'contains', text, ignoresCase: true, field: fieldOf(`${who}Name`) }
-  return { op: 'or', parts: [isId, has] }
-}
-
-const fieldOf = (name: string): FieldReference => ({ kind: 'field', name })
-
-function compare(name: string, comparator: Comparator, value: FilterValue): Filter {
-  return { op: 'compare', comparator, value, field: fieldOf(name) }
+  return anyOf(equals(`${who}Id`, text), contains(`${who}Name`, text))
 }

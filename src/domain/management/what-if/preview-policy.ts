@@ -6,6 +6,7 @@
  * are judged twice, under the rules before and after, by the functions that judge real ones. Identities are read in
  * batches; of a large store the first ones are judged, and the result says so.
  */
+
 import { setImmediate } from 'node:timers/promises'
 import type { AuthPolicyId, IdentityId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
@@ -18,6 +19,7 @@ import { ALL_SECOND_FACTORS } from '../../factors/second-factors.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../../identities/identity.ts'
 import type { PrimaryMethod } from '../../identities/primary-methods.ts'
+import { compares, equals } from '../../lists/filters.ts'
 import type { Filter } from '../../lists/list-query.ts'
 import { isSecondaryWithdrawn } from '../../login/again/check-finished.ts'
 import { type ProofRefusal, refuseProof } from '../../login/again/refuse-proof.ts'
@@ -155,15 +157,9 @@ async function rehearse(
 }
 
 function withPolicy(id: AuthPolicyId, after: IdentityId | undefined): Filter {
-  const hasPolicy = equal('authPolicyId', id)
+  const hasPolicy = equals('authPolicyId', id)
   if (after === undefined) return hasPolicy
-  const field = { kind: 'field', name: 'id' } as const
-  const isLater = { op: 'compare', field, comparator: '>', value: after } as const
-  return { op: 'and', parts: [hasPolicy, isLater] }
-}
-
-function equal(name: string, value: string): Filter {
-  return { op: 'compare', field: { kind: 'field', name }, comparator: '=', value }
+  return { op: 'and', parts: [hasPolicy, compares('id', '>', after)] }
 }
 
 type JudgedRules = Pick<Rules, 'policy' | 'demands' | 'signer' | 'signers' | 'ca' | 'cas'>

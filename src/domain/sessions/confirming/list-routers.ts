@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { type Duration, seconds } from '../../../base/time/duration.ts'
 import { type Instant, minus } from '../../../base/time/instant.ts'
 import { isDisabled } from '../../identities/identity.ts'
-import type { Filter } from '../../lists/list-query.ts'
+import { equals } from '../../lists/filters.ts'
 import type { Page, PageOf } from '../../paging.ts'
 import type { Stores } from '../../stores.ts'
 import { doesNotConfirm } from './confirmations.ts'
@@ -27,12 +27,7 @@ interface RouterPorts extends Pick<Stores, 'identities' | 'routerRuns'> {
   readonly clock: Pick<Clock, 'now'>
 }
 
-const ROUTERS: Filter = {
-  op: 'compare',
-  comparator: '=',
-  value: 'Router',
-  field: { kind: 'field', name: 'type' },
-}
+const ROUTERS = equals('type', 'Router')
 const MOST_RUNS = 10_000
 /** A program that confirms is heard at least every ten seconds, and that is written every thirty. */
 const SILENT: Duration = seconds(60)

@@ -6,7 +6,8 @@
 import type { ApiSessionId, IdentityId } from '../../../base/ids.ts'
 import { type Instant, minus } from '../../../base/time/instant.ts'
 import type { RecordedEvent } from '../../audit/recorded-event.ts'
-import type { Filter, ListQuery } from '../../lists/list-query.ts'
+import { equals } from '../../lists/filters.ts'
+import type { ListQuery } from '../../lists/list-query.ts'
 import { notFound } from '../../refusals.ts'
 import type { Stores } from '../../stores.ts'
 import { type ApiSession, CLOCK_JUMP } from '../api-session.ts'
@@ -104,11 +105,5 @@ export async function sessionLedger(ports: LedgerPorts, id: ApiSessionId): Promi
 }
 
 function eventsOf(id: ApiSessionId, direction: 'asc' | 'desc', limit: number): ListQuery {
-  const filter: Filter = {
-    op: 'compare',
-    comparator: '=',
-    value: id,
-    field: { kind: 'field', name: 'sessionId' },
-  }
-  return { filter, orders: [{ field: 'at', direction }], limit, offset: 0 }
+  return { filter: equals('sessionId', id), orders: [{ field: 'at', direction }], limit, offset: 0 }
 }

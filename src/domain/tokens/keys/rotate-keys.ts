@@ -51,25 +51,33 @@ export function revokeOlderKeys(
   return insist(ports.signingKeys.rotateAtOnce, keep)
 }
 
+/** Another instance was faster; what was inserted must be undone. */
+class Outrun extends Error {}
+
 function keepWith(
   ports: RotationPorts,
   caller: Caller | undefined,
   besides?: (tx: Stores, made: readonly StoredSigningKey[]) => Promise<void>,
 ): KeepKeys {
-  return (made) =>
-    ports.transaction(async (tx) => {
-      for (const [index, key] of made.entries()) {
-        if (!(await tx.signingKeys.insert(key))) {
-          if (index === 0) return false
-          // Generations are taken in order, so whoever has this one has the first one too. Throwing undoes that insert.
-          throw new Error('another instance has created half of these keys')
-        }
+  async function keep(made: readonly StoredSigningKey[]): Promise<true> {
+    await ports.transaction(async (tx) => {
+      for (const key of made) {
+        if (!(await tx.signingKeys.insert(key))) throw new Outrun()
         const { kid, purpose } = key
         const created = { type: 'signing-key.created', details: { kid, purpose } } as const
         await tx.events.insert(recordEvent(ports, caller, created))
       }
+      // A generation is free again if it was created and withdrawn since we looked; newer ones exist then.
+      const newest = (await tx.signingKeys.list()).at(-1)
+      if (newest?.generation !== made.at(-1)?.generation) throw new Outrun()
       await besides?.(tx, made)
-      return true
+    })
+    return true
+  }
+  return (made) =>
+    keep(made).catch((error) => {
+      if (error instanceof Outrun) return false
+      throw error
     })
 }
 

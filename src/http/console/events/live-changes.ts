@@ -3,10 +3,12 @@
  * streams of a listener share one reader of the audit log, which every instance and worker writes to; without a stream
  * it reads nothing. A stream ends with its session.
  */
+
 import { Readable } from 'node:stream'
 import type { EventId } from '../../../base/ids.ts'
 import { seconds } from '../../../base/time/duration.ts'
 import { minus } from '../../../base/time/instant.ts'
+import { compares } from '../../../domain/lists/filters.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { STREAM_PATH } from '../../../web/console/navigation.ts'
 import type { Answer } from '../../answer.ts'
@@ -129,9 +131,7 @@ function createReader(
     if (isReading) return
     isReading = true
     try {
-      const field = { kind: 'field', name: 'at' } as const
-      const value = minus(clock.now(), OVERLAP)
-      const filter = { op: 'compare', comparator: '>=', value, field } as const
+      const filter = compares('at', '>=', minus(clock.now(), OVERLAP))
       const { rows } = await events.list({ filter, limit: MOST_READ, offset: 0 })
       const before = seen
       seen = new Set(rows.map(({ id }) => id))

@@ -1,5 +1,5 @@
 /** /console/identities: who can sign in. API 3.3, 4.1. */
-import type { Filter } from '../../../domain/lists/list-query.ts'
+import { contains } from '../../../domain/lists/filters.ts'
 import { listIdentities } from '../../../domain/management/read-identities.ts'
 import { identitiesPage } from '../../../web/console/identities/identities-page.ts'
 import { IDENTITIES_PATH, withQuery } from '../../../web/console/navigation.ts'
@@ -16,7 +16,7 @@ export function addIdentityScreens(routes: ConsoleRoutes, ports: ConsolePorts): 
     const { rows, totalCount } = await listIdentities(ports, {
       ...page,
       orders,
-      ...(name === '' ? {} : { filter: nameHas(name) }),
+      ...(name === '' ? {} : { filter: contains('name', name) }),
     })
     return identitiesPage(call.frame, {
       name,
@@ -28,8 +28,4 @@ export function addIdentityScreens(routes: ConsoleRoutes, ports: ConsolePorts): 
       },
     })
   })
-}
-
-function nameHas(text: string): Filter {
-  return { op: 'contains', text, ignoresCase: true, field: { kind: 'field', name: 'name' } }
 }
