@@ -156,7 +156,7 @@ test('screens of the installation as a whole, in a browser', async (t) => {
     assert.equal((await admin.get(`/cas/${ca}`)).isVerified, true)
   })
 
-  await t.test('the calendar and the configuration', async () => {
+  await t.test('the calendar, the routers and the configuration', async () => {
     await menu('Expiry')
     await page.getByRole('combobox', { name: 'Kind' }).selectOption('Enrolled certificate')
     await page.getByRole('button', { name: 'Filter' }).click()
@@ -164,6 +164,10 @@ test('screens of the installation as a whole, in a browser', async (t) => {
     await page.getByRole('link', { name: `Laptop ${EVIL}` }).waitFor()
     await menu('Expiry')
     await inspect('expiry')
+    await admin.createIdentity({ name: `Gate ${EVIL}`, type: 'Router' })
+    await menu('Routers')
+    await page.getByText(`Gate ${EVIL}`).first().waitFor()
+    await inspect('routers')
     await menu('Configuration')
     await page.getByRole('cell', { name: 'edge.audit.retention' }).waitFor()
     await inspect('configuration')

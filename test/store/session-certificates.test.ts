@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
-import type { SessionCertificateId } from '../../src/base/ids.ts'
+import type { ApiSessionId, SessionCertificateId } from '../../src/base/ids.ts'
 import type { SessionCertificate } from '../../src/domain/certificates/session/session-certificate.ts'
 import { issueSessionCertificate } from '../../src/domain/sessions/session-certificates.ts'
 import type { Store } from '../../src/domain/stores.ts'
@@ -48,6 +48,27 @@ for (const database of ALL) {
       const { sessionCertificates } = await open(t)
       await sessionCertificates.insert(aCertificate())
       assert.deepEqual(await sessionCertificates.find(aCertificate().id, MINE), aCertificate())
+    })
+
+    test('the valid ones of several sessions are listed, newest first', async (t) => {
+      const { sessionCertificates } = await open(t)
+      const named = (name: string, given: Partial<SessionCertificate> = {}) =>
+        sessionCertificates.insert(
+          aCertificate({ id: certificateId(name), fingerprint: name, ...given }),
+        )
+      await named('old', { createdAt: after(-1) })
+      await named('expired', { validTo: NOON })
+      await named('new', { sessionId: THEIRS, createdAt: after(1) })
+      await named('foreign', { sessionId: sessionId('another') })
+      const listed = async (sessions: readonly ApiSessionId[], limit: number) =>
+        (await sessionCertificates.listLive(sessions, NOON, limit)).map(({ id }) => id)
+      assert.deepEqual(await listed([MINE, THEIRS], 10), ['new', 'old'])
+      assert.deepEqual(await listed([MINE, THEIRS], 1), ['new'])
+      assert.deepEqual(await listed([], 10), [])
+      assert.equal((await sessionCertificates.findByFingerprint('new'))?.id, 'new')
+      for (const odd of ['a\0', '\ud800']) {
+        assert.equal(await sessionCertificates.findByFingerprint(odd), undefined)
+      }
     })
 
     test('R100: no session finds or removes what is not its own', async (t) => {

@@ -26,7 +26,7 @@ const CERTIFICATE = { reasons: {}, details: { id: 'always', fingerprint: 'always
 
 export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Type>> } = {
   'login.succeeded': {
-    what: 'A login succeeded: everything that the policy demands was proven. With `reusedSession` it was single sign-on: the account session with that id had proven it, and `application` is the host that asked.',
+    what: 'A login succeeded: everything that the policy demands was proven.',
     reasons: {},
     details: {
       method: 'always',

@@ -32,6 +32,12 @@ export interface SessionCertificates {
   findByFingerprint(fingerprint: string): Promise<SessionCertificate | undefined>
   /** Oldest first. */
   list(sessionId: ApiSessionId, page: Page): Promise<PageOf<SessionCertificate>>
+  /** Those of these sessions that are still valid, newest first. */
+  listLive(
+    sessionIds: readonly ApiSessionId[],
+    now: Instant,
+    limit: number,
+  ): Promise<readonly SessionCertificate[]>
   countLive(sessionId: ApiSessionId, now: Instant): Promise<number>
   insert(certificate: SessionCertificate): Promise<void>
   remove(id: SessionCertificateId, sessionId: ApiSessionId): Promise<boolean>

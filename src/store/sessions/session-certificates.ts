@@ -31,6 +31,7 @@ export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates 
     },
 
     async findByFingerprint(fingerprint) {
+      if (!isStorable(fingerprint)) return undefined
       const row = await db
         .selectFrom('session_certificates')
         .selectAll()
@@ -55,6 +56,20 @@ export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates 
         .where('session_id', '=', sessionId)
         .executeTakeFirstOrThrow()
       return { rows: rows.map(fromRow), totalCount: Number(all.count) }
+    },
+
+    async listLive(sessionIds, now, limit) {
+      if (sessionIds.length === 0) return []
+      const rows = await db
+        .selectFrom('session_certificates')
+        .selectAll()
+        .where('session_id', 'in', sessionIds)
+        .where('valid_to', '>', now)
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+      return rows.map(fromRow)
     },
 
     async countLive(sessionId, now) {

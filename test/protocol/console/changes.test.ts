@@ -3,8 +3,10 @@
  * administrator as their actor. D-355, D-356, D-358 to D-360.
  */
 import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import { minutes } from '../../../src/base/time/duration.ts'
+import { makeCsr } from '../../support/certificates/csr.ts'
 import { assertRefusedPage, openConsole, post } from '../../support/login/account.ts'
 import { enrolledPerson, PASSWORD } from '../../support/login/authenticator-app.ts'
 import { CLIENT_API } from '../../support/login/legacy.ts'
@@ -113,6 +115,25 @@ test('changes in the console', async (t) => {
       await assertRefusedPage(service, bad, 400, 'COULD_NOT_VALIDATE')
     },
   )
+
+  await t.test('an identity is shown with the certificates of its sessions', async () => {
+    const person = await admin.createIdentity({ password: PASSWORD })
+    const { access_token } = await logInAs(service, person)
+    const path = `${CLIENT_API}/current-api-session/certificates`
+    const issued = await service.call(path, {
+      json: { csr: (await makeCsr()).pem },
+      headers: { authorization: `Bearer ${access_token}` },
+    })
+    assert.equal(issued.status, 201, issued.text)
+    const pem = issued.json().data.certificate
+    const fingerprint = new X509Certificate(pem).fingerprint256.replaceAll(':', '').toLowerCase()
+    const html = await page(pathOf(person.id))
+    assert.match(html, /Certificates of these sessions/)
+    assert.ok(html.includes(fingerprint), html)
+    // The search finds its session, however the fingerprint is written.
+    const found = await browser.get(`/console/search?q=${new X509Certificate(pem).fingerprint256}`)
+    assert.ok(html.includes(`href="${found.headers.location}"`))
+  })
 
   await t.test('the last administrator stays, and the page says why', async () => {
     const { id } = (await admin.get('/identities?filter=name%20%3D%20%22admin%22'))[0]

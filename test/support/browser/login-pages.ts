@@ -63,6 +63,12 @@ export async function loginPages(
         await page.getByRole('button', { name: 'Continue' }).waitFor()
       },
     ],
+    'the page of an unknown address': [
+      'Page not found',
+      async (page) => {
+        await page.goto(`${service.baseUrl}/${ENDLESS}`)
+      },
+    ],
     'the page of a login that has ended': [
       'This sign-in has ended',
       async (page) => {

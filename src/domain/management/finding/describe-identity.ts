@@ -5,6 +5,8 @@
 import type { IdentityId } from '../../../base/ids.ts'
 import type { RecordedEvent } from '../../audit/recorded-event.ts'
 import type { Events } from '../../audit/stores.ts'
+import type { SessionCertificate } from '../../certificates/session/session-certificate.ts'
+import type { SessionCertificates } from '../../certificates/stores.ts'
 import { anyOf, equals } from '../../lists/filters.ts'
 import type { Filter } from '../../lists/list-query.ts'
 import type { PageOf } from '../../paging.ts'
@@ -13,11 +15,16 @@ import { listSessionsOf } from '../manage-sessions.ts'
 import { findIdentity, type IdentityDetail, type ReadPorts } from '../read-identities.ts'
 
 type DescribePorts = ReadPorts &
-  Parameters<typeof listSessionsOf>[0] & { readonly events: Pick<Events, 'list'> }
+  Parameters<typeof listSessionsOf>[0] & {
+    readonly events: Pick<Events, 'list'>
+    readonly sessionCertificates: Pick<SessionCertificates, 'listLive'>
+  }
 
 export interface DescribedIdentity extends IdentityDetail {
   /** The newest of them. */
   readonly sessions: PageOf<SessionDetail>
+  /** Of these sessions: the newest that are valid. */
+  readonly sessionCertificates: readonly SessionCertificate[]
   /** The newest events that it is about, or that it caused. */
   readonly events: PageOf<RecordedEvent>
 }
@@ -35,7 +42,12 @@ export async function describeIdentity(
     listSessionsOf(ports, id, MOST_SHOWN),
     ports.events.list({ ...MOST_SHOWN, filter: eventsOf(id) }),
   ])
-  return { ...detail, sessions, events }
+  const sessionCertificates = await ports.sessionCertificates.listLive(
+    sessions.rows.map(({ session }) => session.id),
+    ports.clock.now(),
+    MOST_SHOWN.limit,
+  )
+  return { ...detail, sessions, sessionCertificates, events }
 }
 
 /** The events that an identity is the subject or the actor of. */

@@ -128,7 +128,7 @@ function minutesOf(fields: Fields): number {
 }
 
 function pageOf(call: ConsoleCall, described: DescribedIdentity, now: Instant) {
-  const { identity, authenticators, enrollments, sessions, events } = described
+  const { identity, authenticators, enrollments, sessions, sessionCertificates, events } = described
   const { externalId, roleAttributes, tags, createdAt, updatedAt, disabledUntil } = identity
   return {
     ...shownIdentity(described, now),
@@ -142,6 +142,7 @@ function pageOf(call: ConsoleCall, described: DescribedIdentity, now: Instant) {
     invitations: enrollments.map((one) => shownInvitation(one, now)),
     sessions: sessions.rows.map((one) => shownSession(one, call.session)),
     sessionsTotal: sessions.totalCount,
+    sessionCertificates,
     events: events.rows.map(shownEvent),
     eventsTotal: events.totalCount,
   }

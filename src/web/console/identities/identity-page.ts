@@ -3,8 +3,14 @@ import type { Instant } from '../../../base/time/instant.ts'
 import { type HtmlValue, html, type SafeHtml } from '../../login/html.ts'
 import { eventList, type ShownEvent } from '../events/event-list.ts'
 import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
-import { auditPath, IDENTITIES_PATH, identityPath, sessionsPath } from '../navigation.ts'
-import { action, badge, dangerous, empty, facts, plural, section, time } from '../parts.ts'
+import {
+  auditPath,
+  IDENTITIES_PATH,
+  identityPath,
+  sessionPath,
+  sessionsPath,
+} from '../navigation.ts'
+import { action, badge, dangerous, empty, facts, plural, section, table, time } from '../parts.ts'
 import { type ListedSession, sessionTable } from '../sessions/session-table.ts'
 import { type ListedIdentity, stateOf } from './identities-page.ts'
 
@@ -19,6 +25,7 @@ export interface IdentityPage extends ListedIdentity {
   readonly invitations: readonly ShownInvitation[]
   readonly sessions: readonly ListedSession[]
   readonly sessionsTotal: number
+  readonly sessionCertificates: readonly ShownSessionCertificate[]
   readonly events: readonly ShownEvent[]
   readonly eventsTotal: number
 }
@@ -40,6 +47,13 @@ export type ShownCredential =
       readonly isIssuedByNetwork: boolean
       readonly lastUsedAt: Instant | undefined
     }
+
+export interface ShownSessionCertificate {
+  readonly sessionId: string
+  readonly subject: string
+  readonly fingerprint: string
+  readonly validTo: Instant
+}
 
 export interface ShownInvitation {
   readonly id: string
@@ -81,7 +95,7 @@ ${section(
   page.sessionsTotal === 0
     ? undefined
     : html`<a href="${sessionsPath({ identity: name })}">${plural(page.sessionsTotal, 'session')}</a>`,
-)}${section(
+)}${page.sessionCertificates.length === 0 ? undefined : section('Certificates of these sessions', certificateTable(page.sessionCertificates))}${section(
   'Timeline',
   page.events.length === 0
     ? empty('Nothing has happened yet', 'Events are kept for as long as the configuration says.')
@@ -91,6 +105,26 @@ ${section(
     : html`<a href="${auditPath({ person: id })}">${plural(page.eventsTotal, 'event')}</a>`,
 )}`,
   })
+}
+
+function certificateTable(rows: readonly ShownSessionCertificate[]): SafeHtml {
+  return table(
+    'Certificates of these sessions',
+    [
+      { title: 'Subject', look: 'wide', cell: ({ subject }) => html`<bdi>${subject}</bdi>` },
+      {
+        title: 'Fingerprint',
+        look: 'wide',
+        cell: ({ fingerprint }) => html`<code>${fingerprint}</code>`,
+      },
+      { title: 'Valid until', cell: ({ validTo }) => time(validTo) },
+      {
+        title: 'Session',
+        cell: ({ sessionId }) => html`<a href="${sessionPath(sessionId)}">${sessionId}</a>`,
+      },
+    ],
+    rows,
+  )
 }
 
 function credentials(frame: ConsoleFrame, page: IdentityPage): SafeHtml {
