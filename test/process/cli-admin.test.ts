@@ -112,11 +112,12 @@ test('what administrators manage, on the command line', async (t) => {
         64,
         /There is no terminal to ask on. Pass --yes to confirm/,
       )
-      const { code, stdout } = await cli.run('re-enroll', username, '--yes')
+      await refused(cli, ['re-enroll', username, '--yes', '--wait', 'long'], 64, /--wait must be/)
+      const { code, stdout } = await cli.run('re-enroll', username, '--yes', '--wait', '20')
       assert.equal(code, 0)
       assert.match(
         stdout,
-        /^The password of "forgetful" \(\w+\) is gone, and its sessions have ended\.\n/,
+        /^The password of "forgetful" \(\w+\) is gone, and its sessions have ended\.\nConfirmed by 0 of 0 routers and 1 of 1 instance\.\n/,
       )
       const headers = { authorization: `Bearer ${session.access_token}` }
       const late = await service.call('/edge/client/v1/current-identity', { headers })

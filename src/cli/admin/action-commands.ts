@@ -110,6 +110,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
         what: 'when the invitation expires, such as 2026-12-24T18:00:00Z',
       },
       ...QR_OPTION,
+      ...WAIT,
       ...YES,
       ...SESSION_OPTIONS,
     },

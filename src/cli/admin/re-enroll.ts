@@ -11,6 +11,7 @@ import { findNamed, idOf } from './entities/names.ts'
 import { resourceOf } from './entities/resources.ts'
 import { titleOf } from './entities/write-entity.ts'
 import { type InvitationValues, showInvitation } from './invitation.ts'
+import { askForProof, secondsOf } from './sessions/confirmations.ts'
 
 const METHODS: Readonly<Record<string, string>> = { password: 'updb', cert: 'cert' }
 
@@ -25,6 +26,7 @@ export async function reEnroll(
   if (method !== undefined && !Object.hasOwn(METHODS, method)) {
     throw new Misuse(`--method is one of ${Object.keys(METHODS).join(', ')}`)
   }
+  const seconds = secondsOf(values)
   const api = await openApi(values, io, (field) => OPTIONS[field])
   const authenticators = resourceOf('authenticator')
   const among = method === undefined ? undefined : `method = "${METHODS[method]}"`
@@ -33,13 +35,18 @@ export async function reEnroll(
   await confirm(plain(`Invalidate the ${kind} of ${titleOf(row)}?`), values, io)
   const path = pathOf(authenticators.path, idOf(row), 're-enroll')
   const invited = await api.send('POST', path, expiresAt === undefined ? {} : { expiresAt })
+  const proof = seconds === undefined ? undefined : await askForProof(api, seconds)
   if (values.json === true) {
-    printJson(io, invited)
-    return EXIT.ok
+    printJson(
+      io,
+      proof === undefined ? invited : { ...invited, confirmations: proof.confirmations },
+    )
+  } else {
+    io.out(plain(`The ${kind} of ${titleOf(row)} is gone, and its sessions have ended.`))
+    for (const line of proof?.lines ?? []) io.out(line)
+    showInvitation(io, invited, values)
   }
-  io.out(plain(`The ${kind} of ${titleOf(row)} is gone, and its sessions have ended.`))
-  showInvitation(io, invited, values)
-  return EXIT.ok
+  return proof?.isConfirmed === false ? EXIT.unconfirmed : EXIT.ok
 }
 
 const OPTIONS: Readonly<Record<string, string>> = { expiresAt: '--expires-at' }

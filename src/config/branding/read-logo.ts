@@ -2,7 +2,7 @@
  * The logo of the pages: read with the configuration, so that a wrong file stops the start and not a sign-in. D-343. It
  * is shown on every sign-in page, so its size is limited, and an SVG may not contain anything that runs.
  */
-import { readFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { get } from '../checks.ts'
 import type { Logo } from '../config.ts'
@@ -22,7 +22,7 @@ export async function readLogo(
   const refuse = (message: string) => ({ problems: [{ path: 'branding.logo', message }] })
   let bytes: Buffer
   try {
-    bytes = await readFile(resolve(home, file))
+    bytes = await readBeginning(resolve(home, file))
   } catch {
     return refuse('names a file that is not there or not readable')
   }
@@ -32,6 +32,17 @@ export async function readLogo(
   const fault = type === 'image/png' ? faultOfPng(bytes) : faultOfSvg(bytes.toString('utf8'))
   if (fault !== undefined) return refuse(fault)
   return { logo: { type, base64: bytes.toString('base64') }, problems: [] }
+}
+
+/** One byte more than is allowed, however large the file is. */
+async function readBeginning(path: string): Promise<Buffer> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES + 1))
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
 }
 
 const PNG_START = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])

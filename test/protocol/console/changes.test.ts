@@ -7,6 +7,7 @@ import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import { minutes } from '../../../src/base/time/duration.ts'
 import { makeCsr } from '../../support/certificates/csr.ts'
+import { eventually } from '../../support/eventually.ts'
 import { assertRefusedPage, openConsole, post } from '../../support/login/account.ts'
 import { enrolledPerson, PASSWORD } from '../../support/login/authenticator-app.ts'
 import { CLIENT_API } from '../../support/login/legacy.ts'
@@ -174,6 +175,13 @@ test('changes in the console', async (t) => {
       await visitor.page(`/console/sessions/${ids[0]}`),
       /Ended[\s\S]*session\.ended: administrator/,
     )
+    await eventually(async () => {
+      const shown = await visitor.page(`/console/sessions/${ids[0]}`)
+      const isPending = shown.includes('Not everyone yet')
+      // The page looks again by itself for as long as somebody may still accept the session.
+      assert.equal(shown.includes('hx-trigger="every 2s"'), isPending)
+      return isPending || !shown.includes('Everyone has confirmed') ? undefined : true
+    }, 'the confirmation of every instance')
     assert.match(await visitor.page('/console/sessions?identity=nobody'), /No session matches/)
   })
 

@@ -66,7 +66,7 @@ export function sessionPage(frame: ConsoleFrame, page: SessionPage): SafeHtml {
               fields: html`<input type="hidden" name="session" value="${id}">`,
             }),
           )
-    }${end === undefined ? undefined : section('Who has confirmed the end', proof(end), outcomeOf(end))}${
+    }${end === undefined ? undefined : confirmations(frame, end)}${
       contacts.length === 0
         ? undefined
         : section('Routers that admitted it', contactTable(contacts))
@@ -96,6 +96,16 @@ function about({ id, identity, live }: SessionPage): SafeHtml {
     ...(shown ?? []),
     ['ID', html`<code>${id}</code>`],
   ])
+}
+
+/** Looks again by itself until nobody is left who could still accept the session. */
+function confirmations({ here }: ConsoleFrame, end: ShownEnd): SafeHtml {
+  const again =
+    end.outcome === 'pending'
+      ? html` hx-get="${here}" hx-trigger="every 2s" hx-select="#end" hx-swap="outerHTML"`
+      : undefined
+  return html`<div id="end"${again}>
+${section('Who has confirmed the end', proof(end), outcomeOf(end))}</div>`
 }
 
 function outcomeOf({ outcome }: ShownEnd): SafeHtml {
