@@ -3,7 +3,7 @@ import { html, type SafeHtml } from '../../src/web/login/html.ts'
 import { type Group, NAVIGATION } from './navigation.ts'
 import { relativeUrl, type Source } from './sources.ts'
 
-/** Stands for the content, which is HTML already. */
+/** Replaced by the content, which is already HTML. */
 const CONTENT = '[content]'
 
 export interface Layout {

@@ -25,7 +25,7 @@ export function readSources(): readonly Source[] {
   })
 }
 
-/** Returns the page of a path of Eleventy, which has all of them below docs. Throws if there is none. */
+/** Returns the page for a path that Eleventy passes: there, every page is below docs. Throws if the path is unknown. */
 export function sourceAt(sources: readonly Source[], inputPath: string): Source {
   const path = inputPath.replace(/^\.\//, '')
   const source = sources.find((one) => one.path === path || `docs/${one.path}` === path)

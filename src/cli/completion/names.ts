@@ -33,7 +33,7 @@ export async function printNames(
   const kind = NAMED_ENTITIES.find((one) => one === entity)
   if (kind === undefined) return EXIT.ok
   try {
-    // Nobody can answer a question in the middle of a Tab.
+    // Completion must never ask for anything: the shell would hang.
     const quiet: Io = { ...io, isInteractive: false, progress: () => undefined }
     const session = await openSession(values, quiet, PATIENCE_MILLISECONDS)
     const api = createEdgeApi(session, 'management')

@@ -24,7 +24,7 @@ export interface Store {
   readonly lacks?: 'root' | 'certutil'
 }
 
-/** Enough to tell one CA of ours from another. */
+/** Long enough that no two of our CAs share it. */
 export const nameOf = ({ fingerprint }: TrustedCa) => `Latchkey CA ${fingerprint.slice(0, 16)}`
 
 export async function storesOf(machine: Machine): Promise<readonly Store[]> {
@@ -56,7 +56,7 @@ async function linuxStore(machine: Machine): Promise<Store | undefined> {
       has: (ca) => machine.exists(place(ca)),
       commands: (ca, action) => [
         action === 'add' ? ['install', '-m', '0644', ca.file, place(ca)] : ['rm', '-f', place(ca)],
-        // Debian keeps the link of a file that is gone, unless it is told to look again.
+        // Without this option, Debian keeps the link to a file that was removed.
         action === 'remove' && update[0] === 'update-ca-certificates'
           ? [...update, '--fresh']
           : update,

@@ -112,7 +112,9 @@ function describe(cas: readonly TrustedCa[], action: 'add' | 'remove', io: Io): 
     io.out(`  SHA-256  ${(ca.fingerprint.match(/../g) ?? []).join(':').toUpperCase()}`)
   }
   if (action === 'remove') return
-  io.out('Whoever has the database and the installation secret of the service can then imitate any')
+  io.out(
+    'Anyone with the database and the installation secret of the service can then impersonate any',
+  )
   io.out('site to this user. Do it only for a service of your own.')
 }
 

@@ -12,7 +12,7 @@ const MOST_BYTES = 100 * 1024
 /** In each direction. A small file can decode to a huge picture. */
 const MOST_PIXELS = 2048
 
-/** Returns the logo, or what is wrong with it; neither if there is none. */
+/** Returns the logo or what is wrong with the file; neither if no logo is configured. */
 export async function readLogo(
   tree: unknown,
   home: string,

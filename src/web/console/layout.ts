@@ -4,7 +4,7 @@
  */
 import { type FormToken, form } from '../account/layout.ts'
 import { html, type SafeHtml } from '../login/html.ts'
-import { ICON, MARK } from '../login/layout.ts'
+import { htmlDocument, ICON, MARK } from '../login/layout.ts'
 import {
   ASSETS_PATH,
   CONSOLE_CONFIRM_PATH,
@@ -111,24 +111,11 @@ export function wholeConsolePage(page: {
   readonly look: 'console' | 'card'
   readonly content: SafeHtml
 }): SafeHtml {
-  const { title, look, content } = page
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>${title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<meta name="htmx-config" content="${HTMX_CONFIG}">
-<link rel="icon" href="${ICON}">
+  return htmlDocument(
+    { ...page, language: 'en', icon: ICON },
+    html`<meta name="htmx-config" content="${HTMX_CONFIG}">
 <link rel="stylesheet" href="${ASSETS_PATH}/console.css">
 <script src="${ASSETS_PATH}/htmx.js" defer></script>
-<script src="${ASSETS_PATH}/console.js" type="module"></script>
-</head>
-<body class="${look}">
-${content}
-</body>
-</html>
-`
+<script src="${ASSETS_PATH}/console.js" type="module"></script>`,
+  )
 }

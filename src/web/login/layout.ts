@@ -95,18 +95,24 @@ function languageSwitch(
 ${entries}</ul></nav>`
 }
 
-/** The parts that all pages share. A page loads nothing, so icon and style are inline. */
-export function wholePage(page: {
+interface Document {
   readonly language: Language
   /** The title of the browser tab. */
   readonly title: string
   readonly icon: string
-  readonly stylesheet: SafeHtml
   /** The class of the body. */
   readonly look?: string
   readonly content: SafeHtml
-}): SafeHtml {
-  const { language, title, icon, stylesheet, look, content } = page
+}
+
+/** A page that loads nothing: its style is inline, and so is its icon. */
+export function wholePage(page: Document & { readonly stylesheet: SafeHtml }): SafeHtml {
+  return htmlDocument(page, html`<style>${page.stylesheet}</style>`)
+}
+
+/** What all pages share. `head` is their style and, where they have any, their scripts. */
+export function htmlDocument(page: Document, head: SafeHtml): SafeHtml {
+  const { language, title, icon, look, content } = page
   return html`<!doctype html>
 <html lang="${language}">
 <head>
@@ -116,7 +122,7 @@ export function wholePage(page: {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <link rel="icon" href="${icon}">
-<style>${stylesheet}</style>
+${head}
 </head>
 <body${look === undefined ? undefined : html` class="${look}"`}>
 ${content}

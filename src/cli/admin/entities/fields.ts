@@ -2,17 +2,8 @@
  * The fields of an entity as command-line options: which options a field has, and what they put into the body of a
  * request. The API validates the values; this code only converts them from shell arguments.
  */
-import type { Option, Options } from '../../table/command.ts'
+import type { NamedEntity, Option, Options } from '../../table/command.ts'
 import { Misuse } from '../../terminal/io.ts'
-
-export type ResourceName =
-  | 'identity'
-  | 'authenticator'
-  | 'policy'
-  | 'signer'
-  | 'ca'
-  | 'enrollment'
-  | 'session'
 
 export type Field = {
   /** Without dashes. */
@@ -28,7 +19,7 @@ export type Field = {
   | { readonly kind: 'pairs' }
   /** The content of the file, or its first line; `-` is standard input. */
   | { readonly kind: 'file' | 'first-line'; readonly value: string }
-  | { readonly kind: 'reference' | 'references'; readonly to: ResourceName }
+  | { readonly kind: 'reference' | 'references'; readonly to: NamedEntity }
 ) & {
     /** `--no-…` clears it. Flags always have theirs. */
     readonly canClear?: true
@@ -45,7 +36,7 @@ export interface FieldReaders {
   /** The first line; `-` prompts for it if there is a terminal. */
   readSecret(path: string): Promise<string>
   /** Returns the id of the entity with this name. */
-  idOf(resource: ResourceName, name: string): Promise<string>
+  idOf(resource: NamedEntity, name: string): Promise<string>
 }
 
 export function optionsOf(fields: readonly Field[]): Options {

@@ -3,10 +3,10 @@
  * that a script with ids always gets the right entity, whatever names users choose (D-167).
  */
 import { type EdgeApi, pathOf, quoted } from '../../api/edge-api.ts'
+import type { NamedEntity } from '../../table/command.ts'
 import { CommandFailed, EXIT } from '../../terminal/io.ts'
 import { plain } from '../../terminal/output.ts'
 import { cellsOf, type Row } from './columns.ts'
-import type { ResourceName } from './fields.ts'
 import type { Resource } from './resource.ts'
 import { resourceOf } from './resources.ts'
 
@@ -51,7 +51,7 @@ export async function findAllNamed(
   return [...rows.values()]
 }
 
-export async function idOfNamed(api: Api, resource: ResourceName, name: string): Promise<string> {
+export async function idOfNamed(api: Api, resource: NamedEntity, name: string): Promise<string> {
   return idOf(await findNamed(api, resourceOf(resource), name))
 }
 

@@ -1,11 +1,11 @@
 /** The type of the entity descriptions for the command line; resources.ts has the descriptions. */
 import type { EdgeApi } from '../../api/edge-api.ts'
-import type { Options } from '../../table/command.ts'
+import type { NamedEntity, Options } from '../../table/command.ts'
 import type { Column } from './columns.ts'
-import type { Body, Field, OptionValues, ResourceName } from './fields.ts'
+import type { Body, Field, OptionValues } from './fields.ts'
 
 export interface Resource {
-  readonly one: ResourceName
+  readonly one: NamedEntity
   readonly many: string
   /** Relative to the management API. */
   readonly path: string

@@ -2,7 +2,7 @@
  * What an administrator manages, one description each: its path, what identifies it, its table columns, and its
  * writable fields. `list`, `get`, `create`, `update` and `delete` are generated from these. API 3.3, 4.1–4.7.
  */
-import type { ResourceName } from './fields.ts'
+import type { NamedEntity } from '../../table/command.ts'
 import type { Resource } from './resource.ts'
 import { AUTHENTICATORS } from './resources/authenticators.ts'
 import { CAS } from './resources/cas.ts'
@@ -22,7 +22,7 @@ export const RESOURCES: readonly Resource[] = [
   SESSIONS,
 ]
 
-export function resourceOf(name: ResourceName): Resource {
+export function resourceOf(name: NamedEntity): Resource {
   const found = RESOURCES.find(({ one }) => one === name)
   if (found === undefined) throw new Error(`there is no resource ${name}`)
   return found

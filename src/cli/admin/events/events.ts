@@ -58,7 +58,7 @@ export function shownEvent(event: Row): Row {
   return {
     ...event,
     identity: identityName ?? identityId,
-    // Whoever acts on their own account needs no second mention.
+    // Left empty if people changed something of their own: the identity already names them.
     actor: actorId === identityId ? null : (actorName ?? actorId),
     changes: changes.length === 0 ? null : changes.join('; '),
   }

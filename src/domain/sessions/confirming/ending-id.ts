@@ -2,7 +2,7 @@
  * The id of what one call ended: the numbers of its endings and when it ended them, with a proof that this installation
  * wrote it (D-382). Whoever holds it can ask who has confirmed it; nothing is stored for it.
  */
-import type { Vault } from '../../../base/secrets/vault.ts'
+import { equalInConstantTime, type Vault } from '../../../base/secrets/vault.ts'
 import { type Instant, instant } from '../../../base/time/instant.ts'
 import type { NewEnding } from '../ending/tell-copies.ts'
 import { fewRanges, type Range, rangesOf, readRanges, writeRanges } from './position.ts'
@@ -30,7 +30,7 @@ export function writeEndingId(vault: Pick<Vault, 'hash'>, { ranges, at }: Confir
 /** Undefined unless this installation wrote it, since its last restore. */
 export function readEndingId(vault: Pick<Vault, 'hash'>, id: string): ConfirmedThing | undefined {
   const [, text = '', numbers = '', time = '', proof = ''] = FORM.exec(id) ?? []
-  if (text === '' || proof !== proofOf(vault, text)) return undefined
+  if (text === '' || !equalInConstantTime(proof, proofOf(vault, text))) return undefined
   const ranges = readRanges(numbers)
   return ranges === undefined ? undefined : { ranges, at: instant(Number.parseInt(time, 36)) }
 }
