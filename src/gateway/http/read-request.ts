@@ -4,9 +4,9 @@
  * servers (RFC 9112 §11.2).
  */
 import type { IncomingMessage } from 'node:http'
-import { parseHostPort } from '../base/host-port.ts'
-import { ZT_SESSION_HEADER } from '../protocol/headers.ts'
-import type { Presented } from '../router/router.ts'
+import { parseHostPort } from '../../base/host-port.ts'
+import { ZT_SESSION_HEADER } from '../../protocol/headers.ts'
+import type { Presented } from '../../router/router.ts'
 import { type Field, fieldsOf, valuesOf } from './fields.ts'
 
 export interface InboundRequest {
