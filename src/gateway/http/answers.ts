@@ -34,6 +34,12 @@ const ANSWERS = {
     next: 'present-certificate',
     message: 'the client certificate does not belong to this session',
   },
+  NOT_FOUND: { status: 404, next: 'fix-client', message: 'the gateway has nothing at this path' },
+  NO_UPSTREAM: {
+    status: 404,
+    next: 'fix-client',
+    message: 'no service behind the gateway has this host and path',
+  },
   METHOD_NOT_ALLOWED: {
     status: 405,
     next: 'fix-client',
