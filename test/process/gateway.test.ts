@@ -168,7 +168,7 @@ test('what the gateway cannot be started with is named, with exit code 64', asyn
       '--upstream is not [NAME=]http://HOST:PORT or [NAME=]tcp://HOST:PORT',
     ],
     [
-      { '--upstream': '-a=http://localhost' },
+      { '--upstream': 'a_b=http://localhost' },
       '--upstream is not [NAME=]http://HOST:PORT or [NAME=]tcp://HOST:PORT',
     ],
   ]
