@@ -33,7 +33,10 @@ async function load(t: TestContext, text: string | undefined, given: GivenSettin
 }
 
 async function problems(t: TestContext, text: string, given: GivenSettings = {}) {
-  const error = await load(t, text, given).then(assert.fail, (reason: unknown) => reason)
+  const error = await load(t, text, given).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
   assert.ok(error instanceof ConfigProblems)
   return error.problems.map(({ path, message }) => `${path}: ${message}`)
 }
