@@ -47,7 +47,7 @@ const upstreamName = text((given): { ok: true; value: string } | Refused =>
     : { ok: false, problem: 'must be 1 to 63 letters, digits or hyphens inside' },
 ).register(keyFacts, {
   type: 'a name',
-  rule: 'For logs, metrics and `latchkey connect`. Unique. Default: the host of `url`, with hyphens for dots.',
+  rule: 'For logs and metrics. Unique. Default: the host of `url`, with hyphens for dots.',
   example: 'grafana',
 })
 
