@@ -6,7 +6,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import type { HostPort } from '../base/host-port.ts'
 import { newId, type RequestId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
@@ -21,13 +20,13 @@ import { type Field, upstreamFields } from './fields.ts'
 import { forward } from './forward.ts'
 import { type InboundRequest, readRequest } from './read-request.ts'
 import { createRely } from './reliances.ts'
+import type { GatewaySettings } from './settings/settings.ts'
 import { tunnel, upgradeFault } from './tunnel.ts'
 import { createUpstream, type GatewayTimes } from './upstream.ts'
 
 export interface GatewayOptions {
   readonly router: Pick<Router, 'check' | 'watch' | 'brand'>
-  readonly listen: HostPort
-  readonly upstream: HostPort
+  readonly settings: Pick<GatewaySettings, 'listen' | 'upstreams'>
   /** Of the listener. */
   readonly certificatePem: string
   readonly keyPem: Secret
@@ -73,7 +72,9 @@ interface Passage {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { router, log, random } = options
   const times = { ...TIMES, ...options.times }
-  const upstream = createUpstream(options.upstream)
+  const target = options.settings.upstreams.find(({ to }) => to.kind === 'http')
+  if (target === undefined) throw new TypeError('a gateway needs an upstream of http')
+  const upstream = createUpstream(target.to.at)
   const rely = createRely({ watch: router.watch, log })
   const tunnels = new Set<Duplex>()
   const most = options.mostConnections ?? mostConnections(DESCRIPTORS_PER_CONNECTION)
@@ -195,7 +196,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }
   }
 
-  const port = await server.listen(options.listen)
+  const port = await server.listen(options.settings.listen)
   return {
     port,
     async stop(grace) {

@@ -7,6 +7,7 @@ import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { milliseconds, seconds } from '../../../src/base/time/duration.ts'
 import { startGateway } from '../../../src/gateway/gateway.ts'
+import { upstreamTo } from '../../../src/gateway/settings/upstream-url.ts'
 import type { GatewayTimes } from '../../../src/gateway/upstream.ts'
 import { type Router, startRouter } from '../../../src/router/router.ts'
 import type { MadeCertificate } from '../certificates/openssl.ts'
@@ -82,8 +83,15 @@ export async function startEdge(
   )
   const gateway = await startGateway({
     router,
-    listen: { host: '127.0.0.1', port: 0 },
-    upstream: { host: '127.0.0.1', port: options.upstreamPort ?? upstream.port },
+    settings: {
+      listen: { host: '127.0.0.1', port: 0 },
+      upstreams: [
+        upstreamTo({
+          kind: 'http',
+          at: { host: '127.0.0.1', port: options.upstreamPort ?? upstream.port },
+        }),
+      ],
+    },
     certificatePem: pem,
     keyPem: new Secret(keyPem),
     log: said,

@@ -7,6 +7,7 @@ import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { milliseconds } from '../../../src/base/time/duration.ts'
 import { startGateway } from '../../../src/gateway/gateway.ts'
+import { upstreamTo } from '../../../src/gateway/settings/upstream-url.ts'
 import { type Router, startRouter } from '../../../src/router/router.ts'
 import { makeCsr } from '../certificates/csr.ts'
 import { UptimeClock } from '../clocks/uptime-clock.ts'
@@ -63,8 +64,10 @@ export async function startRealEdge(
   await router.ready
   const gateway = await startGateway({
     router,
-    listen: { host: '127.0.0.1', port: 0 },
-    upstream: { host: '127.0.0.1', port: upstream.port },
+    settings: {
+      listen: { host: '127.0.0.1', port: 0 },
+      upstreams: [upstreamTo({ kind: 'http', at: { host: '127.0.0.1', port: upstream.port } })],
+    },
     certificatePem: identity.cert,
     keyPem: new Secret(identity.key),
     log: said,
