@@ -8,7 +8,6 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { HostPort } from '../base/host-port.ts'
 import { newId, type RequestId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
@@ -30,12 +29,11 @@ import type { GatewayParts, OwnRoute } from './passing/own-routes.ts'
 import { createRely } from './passing/reliances.ts'
 import { createChooseUpstream } from './routing/choose-upstream.ts'
 import { routeRequest } from './routing/route-request.ts'
-import type { UpstreamSettings } from './settings/upstream-settings.ts'
+import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
 
 export interface GatewayOptions {
   readonly router: Pick<Router, 'check' | 'watch' | 'brand'>
-  readonly listen: HostPort
-  readonly upstreams: readonly UpstreamSettings[]
+  readonly settings: Pick<GatewaySettings, 'listen' | 'upstreams'>
   /** Of the listener. */
   readonly certificatePem: string
   readonly keyPem: Secret
@@ -68,7 +66,8 @@ const IDLE: Duration = seconds(60)
 const DESCRIPTORS_PER_CONNECTION = 2
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { router, log, random, upstreams, waysIn = [] } = options
+  const { router, log, random, waysIn = [] } = options
+  const { upstreams } = options.settings
   const times = { ...TIMES, ...options.times }
   const choose = createChooseUpstream(upstreams.filter(({ to }) => to.kind === 'http'))
   const services = new Map<UpstreamSettings, Upstream>(
@@ -187,7 +186,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     forward({ ...passage, message, response }, { upstream, times })
   }
 
-  const port = await server.listen(options.listen)
+  const port = await server.listen(options.settings.listen)
   return {
     port,
     async stop(grace) {

@@ -3,11 +3,11 @@
  * of the pipeline pass it on; `gateway.ts` names them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { newId, type RequestId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
+import type { Upgraded } from '../../https-server/https-server.ts'
 import { type Answer, ownAnswer, sendOwn } from '../http/answers.ts'
 import type { InboundRequest } from '../http/read-request.ts'
 
@@ -20,19 +20,13 @@ export interface Arrival {
   readonly socket: TLSSocket
   readonly remoteAddress: string
   /** The bare connection, if the request asks to upgrade it. */
-  readonly upgrade?: Upgrade
+  readonly upgrade?: Upgraded
   /** Whether the client waits for `100 Continue` before it sends the body. */
   readonly isWaiting: boolean
   /** Adds fields to the line in the log. */
   note(fields: object): void
   /** Responds; the fields of `why` are for the log alone. */
   answer(answer: Answer, why: object): void
-}
-
-export interface Upgrade {
-  readonly socket: Duplex
-  /** The bytes that the client sent after its request. */
-  readonly head: Uint8Array
 }
 
 /** A request that is well-formed. */
@@ -43,7 +37,7 @@ export interface Exchange extends Arrival {
 export interface Arriving {
   readonly message: IncomingMessage
   readonly response: ServerResponse
-  readonly upgrade?: Upgrade
+  readonly upgrade?: Upgraded
   readonly isWaiting?: boolean
 }
 
