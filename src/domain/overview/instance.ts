@@ -1,13 +1,16 @@
 /**
- * The instances that serve a database, as each of them reports itself. D-368. It is for people: no instance relies on
- * what another one reports.
+ * The instances that serve a database, as each of them reports itself once a minute (D-368), with the endings that it has
+ * applied (D-381). It is for people: no instance relies on what another one reports.
  */
-import { type Duration, minutes } from '../../base/time/duration.ts'
 import { type Instant, minus } from '../../base/time/instant.ts'
+import { INSTANCE_GONE } from '../sessions/confirming/confirmations.ts'
+import type { Step } from '../sessions/confirming/stores.ts'
 
 export interface Instance {
-  /** The same after a restart, so that an instance has one row. */
+  /** Chosen at its start. */
   readonly id: string
+  /** The machine and home of the instance, so that a restart replaces the row. */
+  readonly place: string
   /** The name of its machine. */
   readonly host: string
   readonly version: string
@@ -18,6 +21,8 @@ export interface Instance {
   readonly failing: readonly string[]
   /** The certificates of its listeners. */
   readonly serverCertificates: readonly ServerCertificateEnd[]
+  /** The newest endings that all its processes have applied, oldest first. */
+  readonly steps: readonly Step[]
 }
 
 export interface ServerCertificateEnd {
@@ -27,12 +32,12 @@ export interface ServerCertificateEnd {
   readonly isOwn: boolean
 }
 
-/** Two reports may be lost. */
-const MISSING_AFTER: Duration = minutes(3)
-
 export type InstanceState = 'healthy' | 'unhealthy' | 'missing'
 
-export function stateOf({ seenAt, failing }: Instance, now: Instant): InstanceState {
-  if (seenAt < minus(now, MISSING_AFTER)) return 'missing'
+export function stateOf(
+  { seenAt, failing }: Pick<Instance, 'seenAt' | 'failing'>,
+  now: Instant,
+): InstanceState {
+  if (seenAt < minus(now, INSTANCE_GONE)) return 'missing'
   return failing.length === 0 ? 'healthy' : 'unhealthy'
 }

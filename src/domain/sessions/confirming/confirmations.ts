@@ -11,11 +11,12 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { type Duration, minutes, seconds } from '../../../base/time/duration.ts'
 import { type Instant, minus, plus } from '../../../base/time/instant.ts'
 import { ROUTER_CUT_OFF_SECONDS } from '../../../protocol/limits.ts'
+import type { Instance } from '../../overview/instance.ts'
 import { STALE_AFTER } from '../../policies/rules.ts'
 import type { Stores } from '../../stores.ts'
 import type { ConfirmedThing } from './ending-id.ts'
 import { covers, type Range } from './position.ts'
-import type { InstanceRun, ShownRun, Step } from './stores.ts'
+import type { ShownRun, Step } from './stores.ts'
 
 export interface RouterConfirmation {
   readonly routerId: IdentityId
@@ -57,11 +58,11 @@ export interface Confirmations {
   readonly instances: readonly InstanceConfirmation[]
 }
 
-export interface ConfirmationPorts extends Pick<Stores, 'routerRuns' | 'instanceRuns'> {
+export interface ConfirmationPorts extends Pick<Stores, 'routerRuns' | 'instances'> {
   readonly clock: Clock
 }
 
-/** Instances that were last seen before that are gone; they write at least once a minute. */
+/** Instances that were last seen before that are gone: they report once a minute (D-368), and two reports may be lost. */
 export const INSTANCE_GONE: Duration = minutes(3)
 /** Routers confirm every ten seconds, and their contact is written every thirty: D-381. */
 const ROUTER_SILENT: Duration = seconds(60)
@@ -71,10 +72,10 @@ const MOST_RUNS = 10_000
 
 /** Two queries. */
 export async function readConfirmations(
-  { routerRuns, instanceRuns, clock }: ConfirmationPorts,
+  { routerRuns, instances, clock }: ConfirmationPorts,
   thing: ConfirmedThing,
 ): Promise<Confirmations> {
-  const [runs, rows] = await Promise.all([routerRuns.list(MOST_RUNS), instanceRuns.list()])
+  const [runs, rows] = await Promise.all([routerRuns.list(MOST_RUNS), instances.list()])
   return judge(thing, runs, rows, clock.now())
 }
 
@@ -100,7 +101,7 @@ const LONGEST_PAUSE = 500
 export function judge(
   { ranges, at }: ConfirmedThing,
   runs: readonly ShownRun[],
-  rows: readonly InstanceRun[],
+  rows: readonly Pick<Instance, 'id' | 'host' | 'seenAt' | 'steps'>[],
   now: Instant,
 ): Confirmations {
   // An instance that cannot read the database refuses every call, and sends no heartbeat.
