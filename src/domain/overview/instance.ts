@@ -3,26 +3,21 @@
  * applied (D-381). It is for people: no instance relies on what another one reports.
  */
 import { type Instant, minus } from '../../base/time/instant.ts'
-import { INSTANCE_GONE } from '../sessions/confirming/confirmations.ts'
-import type { Step } from '../sessions/confirming/stores.ts'
+import {
+  type ConfirmingInstance,
+  INSTANCE_GONE,
+} from '../sessions/confirming/confirming-instance.ts'
 
-export interface Instance {
-  /** Chosen at its start. */
-  readonly id: string
+export interface Instance extends ConfirmingInstance {
   /** The machine and home of the instance, so that a restart replaces the row. */
   readonly place: string
-  /** The name of its machine. */
-  readonly host: string
   readonly version: string
   readonly revision: string
   readonly startedAt: Instant
-  readonly seenAt: Instant
   /** The health checks that failed when it was seen. */
   readonly failing: readonly string[]
   /** The certificates of its listeners. */
   readonly serverCertificates: readonly ServerCertificateEnd[]
-  /** The newest endings that all its processes have applied, oldest first. */
-  readonly steps: readonly Step[]
 }
 
 export interface ServerCertificateEnd {

@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
 import { minutes } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
-import { createSampleSessions, type SessionSample } from './session-samples.ts'
+import { createSampleSessions } from './session-samples.ts'
+import type { SessionSample } from './stores.ts'
 
 test('the first instance counts the sessions of a quarter of an hour, and the others do not', async () => {
   const clock = new ManualClock()

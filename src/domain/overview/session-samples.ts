@@ -5,25 +5,14 @@
 import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, days, minutes } from '../../base/time/duration.ts'
 import { type Instant, instant, minus } from '../../base/time/instant.ts'
-import type { ApiSession } from '../sessions/api-session.ts'
 import type { ApiSessions } from '../sessions/stores.ts'
-import type { SessionSamples } from './stores.ts'
-
-export interface SessionSample extends Readonly<Record<ApiSession['kind'], number>> {
-  /** The beginning of the quarter of an hour. */
-  readonly at: Instant
-}
+import type { HighestOfDay, SessionSample, SessionSamples } from './stores.ts'
 
 export interface LiveSessionsOverTime {
   /** Since the beginning of the quarter of an hour 24 hours ago; those without a running instance are missing. */
   readonly quarters: readonly SessionSample[]
   /** The highest sample of each of the last 30 days (UTC); days without one are missing. */
   readonly days: readonly HighestOfDay[]
-}
-
-export interface HighestOfDay {
-  readonly from: Instant
-  readonly highest: number
 }
 
 export const SAMPLE_EVERY: Duration = minutes(15)

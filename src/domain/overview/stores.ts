@@ -3,7 +3,6 @@ import type { Instant } from '../../base/time/instant.ts'
 import type { EventType } from '../audit/events.ts'
 import type { ApiSession } from '../sessions/api-session.ts'
 import type { Instance } from './instance.ts'
-import type { HighestOfDay, SessionSample } from './session-samples.ts'
 
 /** The instances that share the database (D-368, D-381). */
 export interface Instances {
@@ -28,6 +27,16 @@ export interface SessionSamples {
   /** The highest of each day (UTC), oldest first. */
   listHighest(from: Instant): Promise<readonly HighestOfDay[]>
   removeExpired(before: Instant, limit: number): Promise<number>
+}
+
+export interface SessionSample extends Readonly<Record<ApiSession['kind'], number>> {
+  /** The beginning of the quarter of an hour. */
+  readonly at: Instant
+}
+
+export interface HighestOfDay {
+  readonly from: Instant
+  readonly highest: number
 }
 
 /** Counts for the overview, each in one bounded query (D-369). */

@@ -8,6 +8,7 @@ import { createVault, INSTALLATION_SECRET_BYTES } from '../../../base/secrets/va
 import { minutes, seconds } from '../../../base/time/duration.ts'
 import { minus, plus } from '../../../base/time/instant.ts'
 import { judge } from './confirmations.ts'
+import type { ConfirmingInstance } from './confirming-instance.ts'
 import { readEndingId, thingOf, writeEndingId } from './ending-id.ts'
 import { positionOf } from './position.ts'
 import type { ShownRun } from './stores.ts'
@@ -29,7 +30,7 @@ function aRun(changes: Partial<ShownRun> = {}): ShownRun {
   }
 }
 
-function anInstance(changes: Partial<Parameters<typeof judge>[2][number]> = {}) {
+function anInstance(changes: Partial<ConfirmingInstance> = {}): ConfirmingInstance {
   return { id: 'i', host: 'h', seenAt: NOON, steps: [step(9)], ...changes }
 }
 

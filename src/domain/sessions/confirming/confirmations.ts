@@ -8,12 +8,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { IdentityId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
-import { type Duration, minutes, seconds } from '../../../base/time/duration.ts'
+import { type Duration, seconds } from '../../../base/time/duration.ts'
 import { type Instant, minus, plus } from '../../../base/time/instant.ts'
 import { ROUTER_CUT_OFF_SECONDS } from '../../../protocol/limits.ts'
-import type { Instance } from '../../overview/instance.ts'
 import { STALE_AFTER } from '../../policies/rules.ts'
 import type { Stores } from '../../stores.ts'
+import { type ConfirmingInstance, INSTANCE_GONE } from './confirming-instance.ts'
 import type { ConfirmedThing } from './ending-id.ts'
 import { covers, type Range } from './position.ts'
 import type { ShownRun, Step } from './stores.ts'
@@ -62,8 +62,6 @@ export interface ConfirmationPorts extends Pick<Stores, 'routerRuns' | 'instance
   readonly clock: Clock
 }
 
-/** Instances that were last seen before that are gone: they report once a minute (D-368), and two reports may be lost. */
-export const INSTANCE_GONE: Duration = minutes(3)
 /** Routers confirm every ten seconds, and their contact is written every thirty: D-381. */
 const ROUTER_SILENT: Duration = seconds(60)
 const CUT_OFF: Duration = seconds(ROUTER_CUT_OFF_SECONDS)
@@ -101,7 +99,7 @@ const LONGEST_PAUSE = 500
 export function judge(
   { ranges, at }: ConfirmedThing,
   runs: readonly ShownRun[],
-  rows: readonly Pick<Instance, 'id' | 'host' | 'seenAt' | 'steps'>[],
+  rows: readonly ConfirmingInstance[],
   now: Instant,
 ): Confirmations {
   // An instance that cannot read the database refuses every call, and sends no heartbeat.
