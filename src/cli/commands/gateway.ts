@@ -16,7 +16,8 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { startGateway } from '../../gateway/gateway.ts'
-import { parseUpstream } from '../../gateway/upstream.ts'
+import { parseUpstream } from '../../gateway/http/upstream.ts'
+import { onlyUpstream } from '../../gateway/settings/upstream-settings.ts'
 import { parseControllerUrl } from '../../router/paths.ts'
 import { startRouter } from '../../router/router.ts'
 import { identityFault, type RouterIdentity } from '../../router/router-identity.ts'
@@ -47,7 +48,7 @@ export async function runGateway(values: GatewayValues, io: Io): Promise<ExitCod
     const gateway = await startGateway({
       router,
       listen,
-      upstream,
+      upstreams: [onlyUpstream(upstream)],
       certificatePem: cert,
       keyPem: key,
       log,

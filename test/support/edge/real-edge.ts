@@ -7,6 +7,10 @@ import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { milliseconds } from '../../../src/base/time/duration.ts'
 import { startGateway } from '../../../src/gateway/gateway.ts'
+import {
+  onlyUpstream,
+  type UpstreamSettings,
+} from '../../../src/gateway/settings/upstream-settings.ts'
 import { type Router, startRouter } from '../../../src/router/router.ts'
 import { makeCsr } from '../certificates/csr.ts'
 import { UptimeClock } from '../clocks/uptime-clock.ts'
@@ -42,7 +46,10 @@ export interface RealEdge extends NewRouter {
 export async function startRealEdge(
   t: TestContext,
   service: Pick<Service, 'baseUrl' | 'call' | 'ca'>,
-  given: { readonly made?: NewRouter } = {},
+  given: {
+    readonly made?: NewRouter
+    readonly upstreams?: (port: number) => readonly UpstreamSettings[]
+  } = {},
 ): Promise<RealEdge> {
   const made = given.made ?? (await makeRouter(t, service))
   const clock = new UptimeClock()
@@ -64,7 +71,9 @@ export async function startRealEdge(
   const gateway = await startGateway({
     router,
     listen: { host: '127.0.0.1', port: 0 },
-    upstream: { host: '127.0.0.1', port: upstream.port },
+    upstreams: given.upstreams?.(upstream.port) ?? [
+      onlyUpstream({ host: '127.0.0.1', port: upstream.port }),
+    ],
     certificatePem: identity.cert,
     keyPem: new Secret(identity.key),
     log: said,

@@ -4,8 +4,8 @@
  * relied on it.
  */
 import type { Socket } from 'node:net'
-import type { Log } from '../base/log.ts'
-import type { Accepted, Watch } from '../router/router.ts'
+import type { Log } from '../../base/log.ts'
+import type { Accepted, Watch } from '../../router/router.ts'
 
 /** Makes the connection rely on this from now on. Returns a function that reports the end of the request. */
 export type Rely = (socket: Socket, accepted: Accepted) => () => void

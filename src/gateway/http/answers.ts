@@ -3,7 +3,7 @@
  * D-39, D-42, D-45; D-37 for the challenges of a 401.
  */
 import type { ServerResponse } from 'node:http'
-import { actionAbout, type NextAction } from '../errors/next-actions.ts'
+import { actionAbout, type NextAction } from '../../errors/next-actions.ts'
 import {
   bearerExpired,
   bearerInvalid,
@@ -12,9 +12,9 @@ import {
   missingToken,
   secondaryExtJwt,
   ztSessionInvalid,
-} from '../protocol/challenge.ts'
-import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
-import type { Presented, Refused } from '../router/router.ts'
+} from '../../protocol/challenge.ts'
+import { REQUEST_ID_HEADER } from '../../protocol/headers.ts'
+import type { Presented, Refused } from '../../router/router.ts'
 
 export type AnswerCode = keyof typeof ANSWERS
 
@@ -33,6 +33,12 @@ const ANSWERS = {
     status: 403,
     next: 'present-certificate',
     message: 'the client certificate does not belong to this session',
+  },
+  NOT_FOUND: { status: 404, next: 'fix-client', message: 'the gateway has nothing at this path' },
+  NO_UPSTREAM: {
+    status: 404,
+    next: 'fix-client',
+    message: 'no service behind the gateway has this host and path',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
