@@ -75,7 +75,7 @@ const isLogin = (name: string) => name.startsWith(LOGIN)
 const cleared = (name: string): Field => setCookie(`${name}=; ${ATTRIBUTES}; Max-Age=0`)
 const setCookie = (value: string): Field => ['set-cookie', value]
 
-/** Returns the fields of a request without the cookies of the gateway. */
+/** Returns the fields of a request without cookies of ours. */
 export function withoutOwnCookies(fields: readonly Field[]): readonly Field[] {
   return fields.flatMap(([name, value]): readonly Field[] => {
     if (name.toLowerCase() !== 'cookie' || !OWN.test(value)) return [[name, value]]
@@ -84,15 +84,16 @@ export function withoutOwnCookies(fields: readonly Field[]): readonly Field[] {
   })
 }
 
-/** Returns the fields of a response without cookies under the names of the gateway. */
+/** Returns the fields of a response without cookies under names of ours. */
 export function withoutForgedCookies(fields: readonly Field[]): readonly Field[] {
   return fields.filter(([name, value]) => name.toLowerCase() !== 'set-cookie' || !isOwn(value))
 }
 
-const OWN = /__host-latchkey-gateway/i
+/** Also those of the controller, which may be at another port of the same host: cookies do not tell ports apart. */
+const OWN = /__host-latchkey-/i
 
 /** In any case, and also where a browser might read a cookie without a name as one with it: `=NAME=value`. */
-const isOwn = (pair: string) => /^[\s=]*__host-latchkey-gateway/i.test(pair)
+const isOwn = (pair: string) => /^[\s=]*__host-latchkey-/i.test(pair)
 
 function cookiesOf(fields: readonly Field[]): readonly (readonly [string, string])[] {
   // D-211: a field without our name is not split.
