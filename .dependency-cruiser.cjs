@@ -17,6 +17,7 @@ const mayImport = {
     'base',
     'protocol',
     'errors',
+    'config',
     'router',
     'https-server',
     // Browsers sign in through the gateway, which is then a client like any other (D-410).
@@ -116,7 +117,7 @@ const home = {
   qrcode: 'web/login',
   // Not imported: it is served to browsers as it is.
   'htmx[.]org': 'web/console',
-  zod: '(contract|config|http)',
+  zod: '(contract|config|http|gateway/settings)',
   yaml: 'config',
   pino: 'app',
 }

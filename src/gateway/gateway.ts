@@ -8,7 +8,6 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { HostPort } from '../base/host-port.ts'
 import { newId, type RequestId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
@@ -18,6 +17,8 @@ import type { Unreadable } from '../https-server/connection.ts'
 import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
 import { createHttpsServer, type RawAnswer } from '../https-server/https-server.ts'
 import type { Router } from '../router/router.ts'
+import { answerAsPage } from './browser/as-page.ts'
+import { type BrowserOptions, openToBrowsers } from './browser/browser.ts'
 import { type AnswerCode, ownAnswer } from './http/answers.ts'
 import { upstreamFields } from './http/fields.ts'
 import { forward } from './http/forward.ts'
@@ -30,17 +31,18 @@ import type { GatewayParts, OwnRoute } from './passing/own-routes.ts'
 import { createRely } from './passing/reliances.ts'
 import { createChooseUpstream } from './routing/choose-upstream.ts'
 import { routeRequest } from './routing/route-request.ts'
-import type { UpstreamSettings } from './settings/upstream-settings.ts'
+import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
 
 export interface GatewayOptions {
-  readonly router: Pick<Router, 'check' | 'watch' | 'brand'>
-  readonly listen: HostPort
-  readonly upstreams: readonly UpstreamSettings[]
+  readonly router: Pick<Router, 'check' | 'checkHeldToken' | 'watch' | 'brand'>
+  readonly settings: Pick<GatewaySettings, 'listen' | 'upstreams'>
   /** Of the listener. */
   readonly certificatePem: string
   readonly keyPem: Secret
   readonly log: Log
   readonly random: Random
+  /** Where browsers sign in. Default: they are refused as programs without credentials are. */
+  readonly browsers?: Pick<BrowserOptions, 'controller' | 'ca' | 'clock'>
   /** Tried in this order, before certificate and token. */
   readonly waysIn?: readonly WayIn[]
   readonly ownRoutes?: readonly OwnRoute[]
@@ -68,13 +70,20 @@ const IDLE: Duration = seconds(60)
 const DESCRIPTORS_PER_CONNECTION = 2
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { router, log, random, upstreams, waysIn = [] } = options
+  const { router, log, random } = options
+  const { upstreams } = options.settings
   const times = { ...TIMES, ...options.times }
   const choose = createChooseUpstream(upstreams.filter(({ to }) => to.kind === 'http'))
   const services = new Map<UpstreamSettings, Upstream>(
     upstreams.map((upstream) => [upstream, createUpstream(upstream.to.at)]),
   )
-  const ownRoutes = new Map((options.ownRoutes ?? []).map((route) => [route.name, route]))
+  const browsers =
+    options.browsers === undefined
+      ? undefined
+      : openToBrowsers({ ...options.browsers, router, log, random })
+  const waysIn = [...(options.waysIn ?? []), ...(browsers === undefined ? [] : [browsers.wayIn])]
+  const routes = [...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
+  const ownRoutes = new Map(routes.map((route) => [route.name, route]))
   const admit = createAdmit({ router, waysIn })
   const rely = createRely({ watch: router.watch, log })
   const tunnels = new Set<Duplex>()
@@ -116,7 +125,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   function handle(arriving: Arriving): void {
-    const arrival = beginExchange(arriving, { log, random })
+    const asPage = browsers === undefined ? {} : { asPage: answerAsPage }
+    const arrival = beginExchange(arriving, { log, random, ...asPage })
     const inbound = readRequest(arrival.message)
     if ('fault' in inbound) {
       // At once: the parser may fail on the same thing, and would close before we have responded.
@@ -187,13 +197,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     forward({ ...passage, message, response }, { upstream, times })
   }
 
-  const port = await server.listen(options.listen)
+  const port = await server.listen(options.settings.listen)
   return {
     port,
     async stop(grace) {
       const closed = server.close(grace)
       for (const socket of tunnels) socket.destroy()
       await closed
+      browsers?.stop()
     },
   }
 }

@@ -5,7 +5,6 @@ import { startEdge } from '../../test/support/edge/edge.ts'
 import { ALICE, openEdgePki } from '../../test/support/edge/edge-pki.ts'
 import { startUpstream } from '../../test/support/edge/upstream.ts'
 import { sendOwn } from './http/answers.ts'
-import { onlyUpstream } from './settings/upstream-settings.ts'
 
 const pki = await openEdgePki()
 after(() => pki.close())
@@ -13,11 +12,11 @@ const alice = await pki.sessionCertificate(ALICE)
 
 test('host and path choose the upstream; a request that fits none gets 404 and reaches none', async (t) => {
   const wiki = await startUpstream(t)
-  const to = { kind: 'http', at: { host: '127.0.0.1', port: wiki.port } } as const
+  const at = { host: '127.0.0.1', port: wiki.port }
   const edge = await startEdge(t, pki, alice, {
-    upstreams: (at) => [
-      { ...onlyUpstream(at), name: 'app', hosts: ['app.example.com'], path: '/app' },
-      { ...onlyUpstream(at), name: 'wiki', hosts: ['wiki.example.com'], to },
+    upstreams: (app) => [
+      { ...app, name: 'app', hosts: ['app.example.com'], path: '/app' },
+      { ...app, name: 'wiki', hosts: ['wiki.example.com'], to: { kind: 'http', at } },
     ],
   })
   const ask = async (host: string, target: string) => {

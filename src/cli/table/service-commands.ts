@@ -209,18 +209,23 @@ export const SERVICE_COMMANDS = [
     what: 'run a gateway that admits callers with a session and its certificate',
     audience: 'service',
     options: {
+      home: { value: 'FOLDER', what: 'gateway.yml and identity.json; default ./latchkey-gateway' },
       controller: { value: 'URL', what: 'https://HOST:PORT of the controller' },
       identity: {
         value: 'FILE',
         what: 'identity of the gateway: JSON with id, cert, key and ca, in PEM',
       },
       listen: { value: 'HOST:PORT', what: 'address to listen on' },
-      upstream: { value: 'URL', what: 'http://HOST:PORT of the service behind it' },
+      upstream: {
+        value: '[NAME=]URL',
+        what: 'http://HOST:PORT of the service behind it, or tcp://HOST:PORT',
+        isList: true,
+      },
     },
     examples: [
       'latchkey gateway --controller https://auth.example.com --identity router.json \\\n' +
         '    --listen 0.0.0.0:8443 --upstream http://127.0.0.1:8080',
     ],
-    load: async () => (await import('../commands/gateway.ts')).runGateway,
+    load: async () => (await import('../gateway/gateway.ts')).runGateway,
   }),
 ]

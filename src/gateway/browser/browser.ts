@@ -78,6 +78,9 @@ export function openToBrowsers(options: BrowserOptions): Browsers {
         sendToBrowser(exchange, await answerSite(ports, name, visit))
       },
     })),
-    stop: () => clearInterval(refreshing),
+    stop() {
+      clearInterval(refreshing)
+      connecting?.then((connected) => connected.close()).catch(() => undefined)
+    },
   }
 }

@@ -1,11 +1,12 @@
 /**
  * The cookies of the gateway in a browser: the session, and the logins in progress. D-411. The prefix `__Host-` keeps
- * other hosts of the same site from setting them (RFC 6265bis §4.1.3.2). Neither does the upstream: it never sees them,
- * and what it sets under their names is dropped.
+ * other hosts of the same site from setting them (RFC 6265bis §4.1.3.2). `http/own-cookies.ts` keeps them from the
+ * upstream.
  */
 import { base64url, sha256 } from '../../base/encoding.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { type Field, valuesOf } from '../http/fields.ts'
+import { isOwnCookie, mayHaveOwnCookie } from '../http/own-cookies.ts'
 
 const SESSION = '__Host-latchkey-gateway'
 const LOGIN = `${SESSION}-login-`
@@ -75,32 +76,12 @@ const isLogin = (name: string) => name.startsWith(LOGIN)
 const cleared = (name: string): Field => setCookie(`${name}=; ${ATTRIBUTES}; Max-Age=0`)
 const setCookie = (value: string): Field => ['set-cookie', value]
 
-/** Returns the fields of a request without cookies of ours. */
-export function withoutOwnCookies(fields: readonly Field[]): readonly Field[] {
-  return fields.flatMap(([name, value]): readonly Field[] => {
-    if (name.toLowerCase() !== 'cookie' || !OWN.test(value)) return [[name, value]]
-    const kept = value.split(';').filter((pair) => !isOwn(pair))
-    return kept.length === 0 ? [] : [[name, kept.join(';').trim()]]
-  })
-}
-
-/** Returns the fields of a response without cookies under names of ours. */
-export function withoutForgedCookies(fields: readonly Field[]): readonly Field[] {
-  return fields.filter(([name, value]) => name.toLowerCase() !== 'set-cookie' || !isOwn(value))
-}
-
-/** Also those of the controller, which may be at another port of the same host: cookies do not tell ports apart. */
-const OWN = /__host-latchkey-/i
-
-/** In any case, and also where a browser might read a cookie without a name as one with it: `=NAME=value`. */
-const isOwn = (pair: string) => /^[\s=]*__host-latchkey-/i.test(pair)
-
 function cookiesOf(fields: readonly Field[]): readonly (readonly [string, string])[] {
   // D-211: a field without our name is not split.
   return valuesOf(fields, 'cookie')
-    .filter((value) => OWN.test(value))
+    .filter(mayHaveOwnCookie)
     .flatMap((value) => value.split(';'))
-    .filter(isOwn)
+    .filter(isOwnCookie)
     .map((pair) => {
       const at = pair.indexOf('=')
       return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const

@@ -2,12 +2,13 @@
  * What browsers see of the gateway: one page for each of its answers, in the language of the reader. They load nothing,
  * and no site can frame them. D-50, D-342.
  */
+
+import { type GatewayPage, gatewayPage } from '../../web/gateway/message-page.ts'
 import { contentSecurityPolicy } from '../../web/login/content-security-policy.ts'
 import { html } from '../../web/login/html.ts'
 import { type Presentation, presentationIn } from '../../web/login/presentation.ts'
-import { type GatewayPage, gatewayPage } from '../../web/gateway/message-page.ts'
-import { DEFAULT_LANGUAGE, isLanguage, type Language } from '../../web/texts/languages.ts'
 import type { TextKey } from '../../web/texts/en.ts'
+import { DEFAULT_LANGUAGE, isLanguage, type Language } from '../../web/texts/languages.ts'
 import type { AnswerCode } from '../http/answers.ts'
 import type { Field } from '../http/fields.ts'
 import { type BrowserAnswer, onlyValue, type Visit } from './visit.ts'

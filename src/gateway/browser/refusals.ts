@@ -1,5 +1,5 @@
 /** What a refusal means for a browser: sign in, a page, or a status for a script. D-410, D-411. */
-import type { Refused, RefusalReason } from '../../router/router.ts'
+import type { RefusalReason, Refused } from '../../router/router.ts'
 import type { PageReason } from './pages.ts'
 
 /** Signing in can help: there is no session, or no valid one. */

@@ -13,7 +13,8 @@ export async function signOut(
 ): Promise<BrowserAnswer> {
   const session = sessionOf(sessions, visit)
   if (visit.method === 'POST') {
-    if (isCrossSite(visit)) return { ...refusalPage(visit, 403, 'blocked', '/'), code: 'CROSS_SITE' }
+    if (isCrossSite(visit))
+      return { ...refusalPage(visit, 403, 'blocked', '/'), code: 'CROSS_SITE' }
     const isTold = session === undefined || (await sessions.end(session))
     return signedOutPage(visit, isTold, [clearSession()])
   }

@@ -2,11 +2,12 @@
  * Browsers at the gateway: a cookie instead of certificate and token, and a redirect or a page instead of a refusal.
  * D-410, D-411. Requests with a token are those of programs, and nothing here applies to them.
  */
-import type { Refused } from '../../router/router.ts'
+
 import { missingToken } from '../../protocol/challenge.ts'
+import type { Refused } from '../../router/router.ts'
 import type { WayIn } from '../passing/admit.ts'
 import type { Exchange } from '../passing/exchange.ts'
-import { clearSession, readSessionCookie, withoutOwnCookies } from './cookies.ts'
+import { clearSession, readSessionCookie } from './cookies.ts'
 import { refusalPage } from './pages.ts'
 import { canSignIn, pageReasonOf } from './refusals.ts'
 import { sendToBrowser, visitOf } from './send.ts'
@@ -47,7 +48,9 @@ export function createBrowserWay(
       if (isNavigation(visit)) {
         const answered = canSignIn(refused)
           ? beginSignIn(ports, visit, { target: visit.target })
-          : Promise.resolve(refusalPage(visit, statusOf(refused), pageReasonOf(refused), visit.target))
+          : Promise.resolve(
+              refusalPage(visit, statusOf(refused), pageReasonOf(refused), visit.target),
+            )
         answered
           .then((answer) => sendToBrowser(exchange, answer))
           .catch((error: unknown) => {
@@ -63,8 +66,6 @@ export function createBrowserWay(
       exchange.answer({ code: 'UNAUTHORIZED', challenges }, why)
       return true
     },
-
-    withoutCredentials: withoutOwnCookies,
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Accepted, Refused, Router } from '../../router/router.ts'
 import { answerTo } from '../http/answers.ts'
 import type { Field } from '../http/fields.ts'
-import type { UpstreamSettings } from '../settings/upstream-settings.ts'
+import type { UpstreamSettings } from '../settings/settings.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Another way to authenticate than by certificate and token, such as the cookie of a browser. */

@@ -3,12 +3,12 @@
  * of the pipeline pass it on; `gateway.ts` names them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { newId, type RequestId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
-import { type Answer, ownAnswer, sendOwn } from '../http/answers.ts'
+import type { Upgraded } from '../../https-server/https-server.ts'
+import { type Answer, type OwnAnswer, ownAnswer, sendOwn } from '../http/answers.ts'
 import type { InboundRequest } from '../http/read-request.ts'
 
 /** A request that has not been read yet. */
@@ -20,19 +20,13 @@ export interface Arrival {
   readonly socket: TLSSocket
   readonly remoteAddress: string
   /** The bare connection, if the request asks to upgrade it. */
-  readonly upgrade?: Upgrade
+  readonly upgrade?: Upgraded
   /** Whether the client waits for `100 Continue` before it sends the body. */
   readonly isWaiting: boolean
   /** Adds fields to the line in the log. */
   note(fields: object): void
   /** Responds; the fields of `why` are for the log alone. */
   answer(answer: Answer, why: object): void
-}
-
-export interface Upgrade {
-  readonly socket: Duplex
-  /** The bytes that the client sent after its request. */
-  readonly head: Uint8Array
 }
 
 /** A request that is well-formed. */
@@ -43,14 +37,19 @@ export interface Exchange extends Arrival {
 export interface Arriving {
   readonly message: IncomingMessage
   readonly response: ServerResponse
-  readonly upgrade?: Upgrade
+  readonly upgrade?: Upgraded
   readonly isWaiting?: boolean
 }
 
-export function beginExchange(
-  { message, response, upgrade, isWaiting = false }: Arriving,
-  { log, random }: { readonly log: Log; readonly random: Random },
-): Arrival {
+export interface ExchangePorts {
+  readonly log: Log
+  readonly random: Random
+  /** Returns the answer as a page if the client is a browser that shows it; undefined: JSON. */
+  readonly asPage?: (arriving: Arriving, answer: OwnAnswer & Answer) => OwnAnswer | undefined
+}
+
+export function beginExchange(arriving: Arriving, { log, random, asPage }: ExchangePorts): Arrival {
+  const { message, response, upgrade, isWaiting = false } = arriving
   const requestId = newId<RequestId>(random)
   const [path] = (message.url ?? '').split('?') // the query may contain a secret of the upstream
   const line: Record<string, unknown> = { requestId, method: message.method, path }
@@ -68,7 +67,9 @@ export function beginExchange(
       Object.assign(line, { code: answer.code, ...why })
       // Close the connection: unread body bytes would be parsed as the next request.
       const isSafe = message.complete && answer.code !== 'BAD_REQUEST'
-      sendOwn(response, ownAnswer(answer, requestId), isSafe ? 'keep' : 'close')
+      const own = ownAnswer(answer, requestId)
+      const page = asPage?.(arriving, { ...own, ...answer })
+      sendOwn(response, page ?? own, isSafe ? 'keep' : 'close')
     },
   }
 }

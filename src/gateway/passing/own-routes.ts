@@ -1,6 +1,6 @@
 /** What answers below `/.latchkey/`, instead of an upstream. D-402. */
 import type { Accepted } from '../../router/router.ts'
-import type { UpstreamSettings } from '../settings/upstream-settings.ts'
+import type { UpstreamSettings } from '../settings/settings.ts'
 import type { Admit } from './admit.ts'
 import type { Exchange } from './exchange.ts'
 

@@ -2,7 +2,7 @@
  * Chooses the upstream of a request by its host and the prefix of its path. D-401. Upstreams that name the host come
  * before those for every host; then the longest prefix wins.
  */
-import type { UpstreamSettings } from '../settings/upstream-settings.ts'
+import type { UpstreamSettings } from '../settings/settings.ts'
 import { isBelow, type RequestPath, readPrefix } from './request-path.ts'
 
 export type Choice<Upstream> =
@@ -17,11 +17,8 @@ type Place = Pick<UpstreamSettings, 'name' | 'hosts' | 'path'>
 
 /** Returns what is wrong with these upstreams together; undefined if a choice is always possible. */
 export function routingFault(upstreams: readonly Place[]): string | undefined {
-  const names = new Set<string>()
   const places = new Map<string, string>()
   for (const { name, hosts, path } of upstreams) {
-    if (names.has(name)) return `two upstreams are named ${name}`
-    names.add(name)
     const prefix = readPrefix(path)
     if (prefix === undefined) return `the path of the upstream ${name} is not a plain path`
     for (const host of hosts.length === 0 ? [''] : hosts) {
@@ -29,7 +26,7 @@ export function routingFault(upstreams: readonly Place[]): string | undefined {
       const place = `${host}/${prefix.join('/').toLowerCase()}`
       const other = places.get(place)
       if (other !== undefined)
-        return `the upstreams ${other} and ${name} have the same host and path`
+        return `${other} and ${name} have the same host and path: give them \`hosts\` or a \`path\``
       places.set(place, name)
     }
   }

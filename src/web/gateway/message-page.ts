@@ -25,23 +25,23 @@ export function gatewayPage(presentation: Presentation, page: GatewayPage): Safe
     address: 'none',
     content: html`<p>${message}</p>
 ${note === undefined ? undefined : html`<p class="note">${note}</p>\n`}${
-      link === undefined
-        ? undefined
-        : html`<p><a class="choice only" href="${link.to}">${link.label}</a></p>\n`
-    }${
-      button === undefined
-        ? undefined
-        : html`<form method="post" action="${button.action}">
+  link === undefined
+    ? undefined
+    : html`<p><a class="choice only" href="${link.to}">${link.label}</a></p>\n`
+}${
+  button === undefined
+    ? undefined
+    : html`<form method="post" action="${button.action}">
 <button type="submit">${button.label}</button>
 </form>\n`
-    }${
-      instead === undefined
-        ? undefined
-        : html`<p class="instead"><a href="${instead.to}">${instead.label}</a></p>\n`
-    }${
-      requestId === undefined
-        ? undefined
-        : html`<p class="reference">${say('requestId.label')}: <code>${requestId}</code></p>`
-    }`,
+}${
+  instead === undefined
+    ? undefined
+    : html`<p class="instead"><a href="${instead.to}">${instead.label}</a></p>\n`
+}${
+  requestId === undefined
+    ? undefined
+    : html`<p class="reference">${say('requestId.label')}: <code>${requestId}</code></p>`
+}`,
   })
 }

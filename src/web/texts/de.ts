@@ -6,4 +6,10 @@ import { INVITE } from './de/invite.ts'
 import { LOGIN } from './de/login.ts'
 import type { TextKey } from './en.ts'
 
-export const de: Readonly<Record<TextKey, string>> = { ...LOGIN, ...ERRORS, ...ACCOUNT, ...INVITE, ...GATEWAY }
+export const de: Readonly<Record<TextKey, string>> = {
+  ...LOGIN,
+  ...ERRORS,
+  ...ACCOUNT,
+  ...INVITE,
+  ...GATEWAY,
+}

@@ -3,16 +3,13 @@
  * behind. Nothing of ours is replaced; the controller's words are the test's.
  */
 import type { TestContext } from 'node:test'
-import type { HostPort } from '../../../src/base/host-port.ts'
 import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { milliseconds, seconds } from '../../../src/base/time/duration.ts'
 import { type GatewayOptions, startGateway } from '../../../src/gateway/gateway.ts'
 import type { GatewayTimes } from '../../../src/gateway/http/upstream.ts'
-import {
-  onlyUpstream,
-  type UpstreamSettings,
-} from '../../../src/gateway/settings/upstream-settings.ts'
+import type { UpstreamSettings } from '../../../src/gateway/settings/settings.ts'
+import { upstreamTo } from '../../../src/gateway/settings/upstream-url.ts'
 import { type Router, startRouter } from '../../../src/router/router.ts'
 import type { MadeCertificate } from '../certificates/openssl.ts'
 import { UptimeClock } from '../clocks/uptime-clock.ts'
@@ -43,7 +40,7 @@ export interface EdgeOptions extends UpstreamOptions {
   /** Where nobody listens, say. */
   readonly upstreamPort?: number
   /** Where requests may go; everything to the test's upstream by default. */
-  readonly upstreams?: (at: HostPort) => readonly UpstreamSettings[]
+  readonly upstreams?: (to: UpstreamSettings) => readonly UpstreamSettings[]
   readonly gateway?: Partial<Pick<GatewayOptions, 'waysIn' | 'ownRoutes'>>
 }
 
@@ -88,11 +85,14 @@ export async function startEdge(
     () => !router.isCutOff(),
     () => 'a heartbeat',
   )
-  const at = { host: '127.0.0.1', port: options.upstreamPort ?? upstream.port }
+  const port = options.upstreamPort ?? upstream.port
+  const to = upstreamTo({ kind: 'http', at: { host: '127.0.0.1', port } })
   const gateway = await startGateway({
     router,
-    listen: { host: '127.0.0.1', port: 0 },
-    upstreams: options.upstreams?.(at) ?? [onlyUpstream(at)],
+    settings: {
+      listen: { host: '127.0.0.1', port: 0 },
+      upstreams: options.upstreams?.(to) ?? [to],
+    },
     ...(options.gateway ?? {}),
     certificatePem: pem,
     keyPem: new Secret(keyPem),

@@ -18,7 +18,8 @@ export const GATEWAY = {
   'gateway.unavailable.title': 'Try again in a moment',
   'gateway.unavailable.message': 'The sign-in service cannot be reached at the moment.',
   'gateway.unreachable.title': 'The application is not responding',
-  'gateway.unreachable.message': 'Try again in a moment. If it does not help, contact your administrator.',
+  'gateway.unreachable.message':
+    'Try again in a moment. If it does not help, contact your administrator.',
   'gateway.tryAgain': 'Try again',
   'gateway.blocked.title': 'Request blocked',
   'gateway.blocked.message':
