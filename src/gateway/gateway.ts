@@ -32,6 +32,8 @@ import { createRely } from './passing/reliances.ts'
 import { createChooseUpstream } from './routing/choose-upstream.ts'
 import { routeRequest } from './routing/route-request.ts'
 import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
+import { createConnectRoute } from './tcp/connect-route.ts'
+import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
 
 export interface GatewayOptions {
   readonly router: Pick<Router, 'check' | 'checkHeldToken' | 'watch' | 'brand'>
@@ -82,17 +84,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ? undefined
       : openToBrowsers({ ...options.browsers, router, log, random })
   const waysIn = [...(options.waysIn ?? []), ...(browsers === undefined ? [] : [browsers.wayIn])]
-  const routes = [...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
+  const connect = createConnectRoute({ times, mostPerIdentity: MOST_CONNECTIONS_PER_IDENTITY })
+  const routes = [connect, ...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
   const ownRoutes = new Map(routes.map((route) => [route.name, route]))
   const admit = createAdmit({ router, waysIn })
   const rely = createRely({ watch: router.watch, log })
-  const tunnels = new Set<Duplex>()
+  const tunnels = new Map<Duplex, () => void>()
   const parts: GatewayParts = {
     upstreams,
     admit,
-    rely: ({ socket }, accepted) => rely(socket, accepted),
-    opened({ socket }) {
-      tunnels.add(socket)
+    rely: (exchange, accepted) => rely(exchange.socket, accepted, () => cut(exchange)),
+    opened(exchange) {
+      const { socket } = exchange
+      tunnels.set(socket, () => cut(exchange))
       socket.once('close', () => tunnels.delete(socket))
     },
   }
@@ -168,7 +172,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const accepted = await admit(exchange, settings)
     const upstream = services.get(settings)
     if (accepted === undefined || upstream === undefined) return
-    response.once('close', rely(socket, accepted))
+    response.once('close', parts.rely(exchange, accepted, settings))
     if (socket.destroyed) return
     const given = waysIn.reduce(
       (fields, way) => way.withoutCredentials?.(fields) ?? fields,
@@ -202,11 +206,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     port,
     async stop(grace) {
       const closed = server.close(grace)
-      for (const socket of tunnels) socket.destroy()
+      for (const end of tunnels.values()) end()
       await closed
       browsers?.stop()
     },
   }
+}
+
+/** D-421: what is tunnelled must not seem to have come to its end. */
+function cut({ socket, upgrade }: Exchange): void {
+  if (upgrade === undefined) socket.destroy()
+  else upgrade.reset()
 }
 
 const UNREADABLE: Readonly<Record<Unreadable, AnswerCode>> = {

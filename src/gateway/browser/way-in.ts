@@ -7,6 +7,7 @@ import { missingToken } from '../../protocol/challenge.ts'
 import type { Refused } from '../../router/router.ts'
 import type { WayIn } from '../passing/admit.ts'
 import type { Exchange } from '../passing/exchange.ts'
+import type { UpstreamSettings } from '../settings/settings.ts'
 import { clearSession, readSessionCookie } from './cookies.ts'
 import { refusalPage } from './pages.ts'
 import { canSignIn, pageReasonOf } from './refusals.ts'
@@ -21,9 +22,9 @@ export function createBrowserWay(
   const { sessions, log } = ports
 
   return {
-    async authenticate(exchange, { signIn }) {
-      const visit = visitOf(exchange)
-      if (!signIn || exchange.inbound.token !== undefined || visit === undefined) return undefined
+    async authenticate(exchange, upstream) {
+      const visit = isOpen(upstream, exchange) ? visitOf(exchange) : undefined
+      if (visit === undefined) return undefined
       const cookie = readSessionCookie(visit.fields)
       if (cookie.outcome === 'none') return undefined
       if (cookie.outcome === 'bad') return refused('the cookie is repeated or malformed')
@@ -35,9 +36,9 @@ export function createBrowserWay(
       return verdict
     },
 
-    refuse(exchange, { signIn }, refused) {
-      const visit = visitOf(exchange)
-      if (!signIn || exchange.inbound.token !== undefined || visit === undefined) return false
+    refuse(exchange, upstream, refused) {
+      const visit = isOpen(upstream, exchange) ? visitOf(exchange) : undefined
+      if (visit === undefined) return false
       const { verdict: _, ...why } = refused
       exchange.note(why)
       const hasCookie = readSessionCookie(visit.fields).outcome !== 'none'
@@ -67,6 +68,11 @@ export function createBrowserWay(
       return true
     },
   }
+}
+
+/** D-410: for HTTP alone. A TCP service has no origins, so any script of a page could reach it with the cookie. */
+function isOpen({ signIn, to }: UpstreamSettings, { inbound }: Exchange): boolean {
+  return signIn && to.kind === 'http' && inbound.token === undefined
 }
 
 /** Used until the controller has sent its own. */
