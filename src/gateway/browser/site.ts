@@ -1,6 +1,6 @@
 /**
  * What the gateway answers to browsers below `/.latchkey/`: sign-in, its callback and sign-out. The same at the gateway
- * and behind a proxy (D-413).
+ * and behind a proxy.
  */
 import { NOT_STORED } from './pages.ts'
 import { beginSignIn, finishSignIn, onlyOf, type SignInPorts } from './sign-in.ts'

@@ -1,6 +1,6 @@
 /**
  * One request of a browser, wherever it arrived: at the gateway itself, or at a proxy that asks the gateway about it
- * (D-413). And what the gateway answers to it by itself.
+ *. And what the gateway answers to it by itself.
  */
 import type { Field } from '../http/fields.ts'
 import { valuesOf } from '../http/fields.ts'
