@@ -13,6 +13,7 @@ import {
 } from '../../config/problems.ts'
 import { readYamlFile } from '../../config/read-yaml.ts'
 import { fillIn } from '../../config/variables.ts'
+import { routingFault } from '../routing/choose-upstream.ts'
 import { type CheckedGatewayFile, GATEWAY_KEYS, GatewayFile } from './schema.ts'
 import type { GatewaySettings, UpstreamSettings } from './settings.ts'
 import { nameOf } from './upstream-url.ts'
@@ -56,6 +57,7 @@ export async function loadGatewaySettings(from: {
     filled.problems,
     schemaProblems(reading.error?.issues ?? [], tree, GATEWAY_KEYS),
     reading.success ? repeatedNames(reading.data.upstreams) : [],
+    reading.success ? samePlaces(reading.data.upstreams) : [],
   )
   if (!reading.success || problems.length > 0) throw new ConfigProblems(source, problems)
   const { file, adjustments } = adjustDurations(reading.data, GATEWAY_KEYS)
@@ -100,4 +102,10 @@ function repeatedNames(upstreams: CheckedGatewayFile['upstreams']): readonly Pro
     const message = `${JSON.stringify(name)} is the name of upstreams[${owner}] too; give each its own`
     return owner === undefined ? [] : [{ path: `upstreams[${position}].name`, message }]
   })
+}
+
+/** D-401: a request must have one upstream. */
+function samePlaces(upstreams: CheckedGatewayFile['upstreams']): readonly Problem[] {
+  const fault = routingFault(upstreams.map(upstreamOf).filter(({ to }) => to.kind === 'http'))
+  return fault === undefined ? [] : [{ path: 'upstreams', message: fault }]
 }

@@ -18,6 +18,7 @@ import {
   text,
 } from '../../config/values.ts'
 import { parseControllerUrl } from '../../router/paths.ts'
+import { readPrefix } from '../routing/request-path.ts'
 import type { UpstreamTarget } from './settings.ts'
 import { parseUpstreamUrl, UPSTREAM_NAME } from './upstream-url.ts'
 
@@ -52,7 +53,7 @@ const upstreamName = text((given): { ok: true; value: string } | Refused =>
 })
 
 const path = text((given): { ok: true; value: string } | Refused =>
-  /^\/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]+\/?)*$/.test(given) && !/\/\.{1,2}(?:\/|$)/.test(given)
+  readPrefix(given) !== undefined
     ? { ok: true, value: given }
     : { ok: false, problem: 'is not a path like /grafana' },
 ).register(keyFacts, {

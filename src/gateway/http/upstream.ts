@@ -3,8 +3,8 @@
  * with another response. Only the given fields are sent. D-42.
  */
 import { type ClientRequest, request } from 'node:http'
-import { formatHostPort, type HostPort } from '../base/host-port.ts'
-import type { Duration } from '../base/time/duration.ts'
+import { formatHostPort, type HostPort } from '../../base/host-port.ts'
+import type { Duration } from '../../base/time/duration.ts'
 import { type Field, flat } from './fields.ts'
 import type { Body } from './read-request.ts'
 
