@@ -83,6 +83,7 @@ const domainOrder = [
   'calls',
   'enrollments',
   'account',
+  'device',
   'management',
   'installation',
   'health',

@@ -29,6 +29,7 @@ type Swept = Pick<
   Stores,
   | 'authRequests'
   | 'spentStates'
+  | 'deviceCodes'
   | 'refreshTokens'
   | 'sessionCertificates'
   | 'sessionEndings'
@@ -55,6 +56,7 @@ export async function sweep(
   const short = [
     stores.authRequests,
     stores.spentStates,
+    stores.deviceCodes,
     stores.refreshTokens,
     stores.sessionCertificates,
     stores.sessionEndings,

@@ -7,6 +7,9 @@ import { matchesRedirect, type RedirectPattern } from '../../../protocol/redirec
 
 export type VerifiedRedirect = Brand<string, 'VerifiedRedirect'>
 
+/** Of a login that ends on a device and redirects to nowhere (D-443). */
+export const NO_REDIRECT = '' as VerifiedRedirect
+
 /** Returns the URI unchanged if one of the patterns allows it, otherwise undefined. */
 export function verifyRedirect(
   text: string,
