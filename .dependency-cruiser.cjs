@@ -18,6 +18,7 @@ const mayImport = {
   'web/login': ['base', 'protocol', 'web/texts'],
   'web/reference': ['web/login'],
   'web/account': ['base', 'web/login', 'web/texts'],
+  'web/device': ['base', 'web/login', 'web/account'],
   'web/invite': ['base', 'protocol', 'web/login', 'web/texts'],
   'web/console': ['base', 'web/login', 'web/account'],
   http: [
@@ -32,6 +33,7 @@ const mayImport = {
     'web/login',
     'web/reference',
     'web/account',
+    'web/device',
     'web/invite',
     'web/console',
   ],

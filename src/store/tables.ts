@@ -253,7 +253,7 @@ export interface DeviceCodeRow {
   hash: SecretHash
   user_code_hash: SecretHash
   client_id: string
-  issuer: string
+  issuer: OidcSession['issuer']
   scopes: Json
   /** Of the address, for counting. */
   network: string

@@ -3,7 +3,6 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { networkOf } from '../../base/network.ts'
 import type { DeviceCode } from '../../domain/device/device-code.ts'
 import type { DeviceCodes } from '../../domain/device/stores.ts'
-import type { Issuer, Scope } from '../../protocol/oidc.ts'
 import { insertRow } from '../fixed-query.ts'
 import { json, listOf, oneOf, reading, text } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'
@@ -97,8 +96,8 @@ function fromRow(row: Selectable<DeviceCodeRow>): DeviceCode {
     hash: row.hash,
     userCodeHash: row.user_code_hash,
     clientId: row.client_id,
-    issuer: row.issuer as Issuer,
-    scopes: read('scopes', json(listOf(text<Scope>))),
+    issuer: row.issuer,
+    scopes: read('scopes', json(listOf(text<DeviceCode['scopes'][number]>))),
     address: row.address,
     userAgent: row.user_agent ?? undefined,
     requestedAt: row.requested_at,
