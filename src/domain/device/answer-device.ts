@@ -3,7 +3,6 @@
  * RFC 8628 §3.3, D-441, D-443. A code is looked up only for a user who has signed in, so anonymous callers cannot guess.
  */
 import { base64url } from '../../base/encoding.ts'
-import type { UserCode } from '../../protocol/user-code.ts'
 import { isFreshLogin } from '../account/session.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
@@ -13,6 +12,7 @@ import type { ApiSession } from '../sessions/api-session.ts'
 import { type CallSession, sessionGone } from '../sessions/call-session.ts'
 import { type DeviceCode, userCodeHash } from './device-code.ts'
 import type { DevicePorts } from './ports.ts'
+import type { UserCode } from './user-code.ts'
 
 /** Why a code cannot be answered. `unknown` counts as a wrong guess. */
 export type DeviceRefusal = 'unknown' | 'expired' | 'answered'

@@ -6,7 +6,7 @@ import type { SecretHash, Vault } from '../../base/secrets/vault.ts'
 import { type Duration, minutes, seconds } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
 import type { Issuer, Scope } from '../../protocol/oidc.ts'
-import type { UserCode } from '../../protocol/user-code.ts'
+import type { UserCode } from './user-code.ts'
 
 /** D-440: how long a user has. */
 export const DEVICE_CODE_LIFE: Duration = minutes(10)

@@ -9,7 +9,6 @@ import { inSeconds } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { type Issuer, SCOPES } from '../../protocol/oidc.ts'
-import { newUserCode, type UserCode } from '../../protocol/user-code.ts'
 import type { Caller } from '../audit/events.ts'
 import { isKnownClient } from '../login/known-client.ts'
 import {
@@ -20,6 +19,7 @@ import {
   userCodeHash,
 } from './device-code.ts'
 import type { DevicePorts } from './ports.ts'
+import { newUserCode, type UserCode } from './user-code.ts'
 
 /** 256 bits. */
 const DEVICE_CODE_BYTES = 32

@@ -6,8 +6,8 @@
 import { isFreshLogin } from '../../domain/account/session.ts'
 import { answerDevice, findDevice } from '../../domain/device/answer-device.ts'
 import type { DevicePorts } from '../../domain/device/ports.ts'
+import { parseUserCode, shownUserCode, type UserCode } from '../../domain/device/user-code.ts'
 import { logOut } from '../../domain/sessions/current-session.ts'
-import { parseUserCode, shownUserCode, type UserCode } from '../../protocol/user-code.ts'
 import {
   answeredPage,
   confirmDevicePage,

@@ -1,7 +1,7 @@
 /** POST /oidc/device_authorization: RFC 8628 §3.1, §3.2, D-440. */
 import type { DevicePorts } from '../../domain/device/ports.ts'
 import { requestDeviceCode } from '../../domain/device/request-device-code.ts'
-import { shownUserCode } from '../../protocol/user-code.ts'
+import { shownUserCode } from '../../domain/device/user-code.ts'
 import { DEVICE_PATH, USER_CODE_PARAMETER } from '../../web/device/paths.ts'
 import { json } from '../answer.ts'
 import type { ListenerParts } from '../listener-parts.ts'

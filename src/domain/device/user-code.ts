@@ -2,8 +2,8 @@
  * The code that a user types to connect a device: RFC 8628 §6.1. Its letters have no vowels, so that no words appear, and
  * none that are easily confused. 20^8 codes are 34.5 bits (D-441).
  */
-import type { Brand } from '../base/brand.ts'
-import type { Random } from '../base/secrets/random.ts'
+import type { Brand } from '../../base/brand.ts'
+import type { Random } from '../../base/secrets/random.ts'
 
 /** Eight letters, without the dash. */
 export type UserCode = Brand<string, 'UserCode'>

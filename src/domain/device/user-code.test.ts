@@ -1,7 +1,7 @@
 /** RFC 8628 §6.1: codes that users can read, say and type. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemRandom } from '../base/secrets/random.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
 import { newUserCode, parseUserCode, shownUserCode } from './user-code.ts'
 
 test('a new code has eight letters, without vowels', () => {
