@@ -2,6 +2,7 @@
 import { ACCOUNT } from './de/account.ts'
 import { DEVICE } from './de/device.ts'
 import { ERRORS } from './de/errors.ts'
+import { GATEWAY } from './de/gateway.ts'
 import { INVITE } from './de/invite.ts'
 import { LOGIN } from './de/login.ts'
 import type { TextKey } from './en.ts'
@@ -12,4 +13,5 @@ export const de: Readonly<Record<TextKey, string>> = {
   ...ACCOUNT,
   ...INVITE,
   ...DEVICE,
+  ...GATEWAY,
 }
