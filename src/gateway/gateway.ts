@@ -17,6 +17,8 @@ import type { Unreadable } from '../https-server/connection.ts'
 import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
 import { createHttpsServer, type RawAnswer } from '../https-server/https-server.ts'
 import type { Router } from '../router/router.ts'
+import { answerAsPage } from './browser/as-page.ts'
+import { type BrowserOptions, openToBrowsers } from './browser/browser.ts'
 import { type AnswerCode, ownAnswer } from './http/answers.ts'
 import { upstreamFields } from './http/fields.ts'
 import { forward } from './http/forward.ts'
@@ -30,15 +32,19 @@ import { createRely } from './passing/reliances.ts'
 import { createChooseUpstream } from './routing/choose-upstream.ts'
 import { routeRequest } from './routing/route-request.ts'
 import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
+import { createConnectRoute } from './tcp/connect-route.ts'
+import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
 
 export interface GatewayOptions {
-  readonly router: Pick<Router, 'check' | 'watch' | 'brand'>
+  readonly router: Pick<Router, 'check' | 'checkHeldToken' | 'watch' | 'brand'>
   readonly settings: Pick<GatewaySettings, 'listen' | 'upstreams'>
   /** Of the listener. */
   readonly certificatePem: string
   readonly keyPem: Secret
   readonly log: Log
   readonly random: Random
+  /** Where browsers sign in. Default: they are refused as programs without credentials are. */
+  readonly browsers?: Pick<BrowserOptions, 'controller' | 'ca' | 'clock'>
   /** Tried in this order, before certificate and token. */
   readonly waysIn?: readonly WayIn[]
   readonly ownRoutes?: readonly OwnRoute[]
@@ -66,23 +72,31 @@ const IDLE: Duration = seconds(60)
 const DESCRIPTORS_PER_CONNECTION = 2
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { router, log, random, waysIn = [] } = options
+  const { router, log, random } = options
   const { upstreams } = options.settings
   const times = { ...TIMES, ...options.times }
   const choose = createChooseUpstream(upstreams.filter(({ to }) => to.kind === 'http'))
   const services = new Map<UpstreamSettings, Upstream>(
     upstreams.map((upstream) => [upstream, createUpstream(upstream.to.at)]),
   )
-  const ownRoutes = new Map((options.ownRoutes ?? []).map((route) => [route.name, route]))
+  const browsers =
+    options.browsers === undefined
+      ? undefined
+      : openToBrowsers({ ...options.browsers, router, log, random })
+  const waysIn = [...(options.waysIn ?? []), ...(browsers === undefined ? [] : [browsers.wayIn])]
+  const connect = createConnectRoute({ times, mostPerIdentity: MOST_CONNECTIONS_PER_IDENTITY })
+  const routes = [connect, ...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
+  const ownRoutes = new Map(routes.map((route) => [route.name, route]))
   const admit = createAdmit({ router, waysIn })
   const rely = createRely({ watch: router.watch, log })
-  const tunnels = new Set<Duplex>()
+  const tunnels = new Map<Duplex, () => void>()
   const parts: GatewayParts = {
     upstreams,
     admit,
-    rely: ({ socket }, accepted) => rely(socket, accepted),
-    opened({ socket }) {
-      tunnels.add(socket)
+    rely: (exchange, accepted) => rely(exchange.socket, accepted, () => cut(exchange)),
+    opened(exchange) {
+      const { socket } = exchange
+      tunnels.set(socket, () => cut(exchange))
       socket.once('close', () => tunnels.delete(socket))
     },
   }
@@ -115,7 +129,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   function handle(arriving: Arriving): void {
-    const arrival = beginExchange(arriving, { log, random })
+    const asPage = browsers === undefined ? {} : { asPage: answerAsPage }
+    const arrival = beginExchange(arriving, { log, random, ...asPage })
     const inbound = readRequest(arrival.message)
     if ('fault' in inbound) {
       // At once: the parser may fail on the same thing, and would close before we have responded.
@@ -157,7 +172,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const accepted = await admit(exchange, settings)
     const upstream = services.get(settings)
     if (accepted === undefined || upstream === undefined) return
-    response.once('close', rely(socket, accepted))
+    response.once('close', parts.rely(exchange, accepted, settings))
     if (socket.destroyed) return
     const given = waysIn.reduce(
       (fields, way) => way.withoutCredentials?.(fields) ?? fields,
@@ -191,10 +206,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     port,
     async stop(grace) {
       const closed = server.close(grace)
-      for (const socket of tunnels) socket.destroy()
+      for (const end of tunnels.values()) end()
       await closed
+      browsers?.stop()
     },
   }
+}
+
+/** D-421: what is tunnelled must not seem to have come to its end. */
+function cut({ socket, upgrade }: Exchange): void {
+  if (upgrade === undefined) socket.destroy()
+  else upgrade.reset()
 }
 
 const UNREADABLE: Readonly<Record<Unreadable, AnswerCode>> = {

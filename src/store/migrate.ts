@@ -18,6 +18,7 @@ import { overview } from './migrations/0010-overview.ts'
 import { confirmedEndings } from './migrations/0011-confirmed-endings.ts'
 import { keyPurpose } from './migrations/0012-key-purpose.ts'
 import { instances } from './migrations/0013-instances.ts'
+import { routerHosts } from './migrations/0014-router-hosts.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -36,6 +37,7 @@ const MIGRATIONS: readonly Migration[] = [
   confirmedEndings,
   keyPurpose,
   instances,
+  routerHosts,
 ]
 
 /** The schema version that this program knows. */
