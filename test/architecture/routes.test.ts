@@ -203,6 +203,7 @@ const OF_THE_CONSOLE: Addresses = {
   '/signed-out': 'GET public',
   '/signers': 'GET public, POST public',
   '/signers/:id': 'GET public, POST public',
+  '/signers/by-hand': 'POST public',
   '/signers/:id/check': 'POST public',
   '/signers/:id/delete': 'POST public',
   '/signers/:id/disable': 'POST public',
