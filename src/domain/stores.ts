@@ -6,6 +6,7 @@
 import type { Instant } from '../base/time/instant.ts'
 import type { Events } from './audit/stores.ts'
 import type { Authorities, Cas, SessionCertificates } from './certificates/stores.ts'
+import type { DeviceCodes } from './device/stores.ts'
 import type { CertificateRenewals } from './enrollments/renewal/stores.ts'
 import type { Enrollments } from './enrollments/stores.ts'
 import type { ExternalJwtSigners } from './ext-jwt/stores.ts'
@@ -13,9 +14,9 @@ import type { PasswordFailures, SecondFactorStores } from './factors/stores.ts'
 import type { Authenticators, Identities } from './identities/stores.ts'
 import type { Installation, SealedValues } from './installation/stores.ts'
 import type { AuthRequests, SpentStates } from './login/stores.ts'
-import type { Instances, Statistics } from './overview/stores.ts'
+import type { Instances, SessionSamples, Statistics } from './overview/stores.ts'
 import type { AuthPolicies, RuleVersions } from './policies/stores.ts'
-import type { InstanceRuns, RouterRuns, SessionContacts } from './sessions/confirming/stores.ts'
+import type { RouterRuns, SessionContacts } from './sessions/confirming/stores.ts'
 import type { ApiSessions, SessionEndings } from './sessions/stores.ts'
 import type { RefreshTokens, SigningKeyStore } from './tokens/stores.ts'
 
@@ -33,17 +34,18 @@ export interface Stores extends SecondFactorStores {
   readonly passwordFailures: PasswordFailures
   readonly authRequests: AuthRequests
   readonly spentStates: SpentStates
+  readonly deviceCodes: DeviceCodes
   readonly apiSessions: ApiSessions
   readonly refreshTokens: RefreshTokens
   readonly sessionCertificates: SessionCertificates
   readonly sessionEndings: SessionEndings
   readonly routerRuns: RouterRuns
-  readonly instanceRuns: InstanceRuns
   readonly sessionContacts: SessionContacts
   readonly signingKeys: SigningKeyStore
   readonly authorities: Authorities
   readonly events: Events
   readonly instances: Instances
+  readonly sessionSamples: SessionSamples
   readonly statistics: Statistics
 }
 

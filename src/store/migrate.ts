@@ -17,7 +17,10 @@ import { eventNames } from './migrations/0009-event-names.ts'
 import { overview } from './migrations/0010-overview.ts'
 import { confirmedEndings } from './migrations/0011-confirmed-endings.ts'
 import { keyPurpose } from './migrations/0012-key-purpose.ts'
+import { instances } from './migrations/0013-instances.ts'
+import { routerHosts } from './migrations/0014-router-hosts.ts'
 import { passkeys } from './migrations/0015-passkeys.ts'
+import { deviceCodes } from './migrations/0016-device-codes.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -35,7 +38,10 @@ const MIGRATIONS: readonly Migration[] = [
   overview,
   confirmedEndings,
   keyPurpose,
+  instances,
+  routerHosts,
   passkeys,
+  deviceCodes,
 ]
 
 /** The schema version that this program knows. */

@@ -22,12 +22,12 @@ import { sqlRecoveryCodes } from './identities/recovery-codes.ts'
 import { sqlTotpEnrollments } from './identities/totp-enrollments.ts'
 import { sqlAuthorities } from './installation/authorities.ts'
 import { sqlInstallation } from './installation/installation.ts'
-import { sqlInstanceRuns } from './installation/instance-runs.ts'
 import { sqlSealedValues } from './installation/sealed-values.ts'
 import { sqlSigningKeys } from './installation/signing-keys.ts'
 import { madeWhenUsed } from './made-when-used.ts'
 import { migrate } from './migrate.ts'
 import { sqlInstances } from './overview/instances.ts'
+import { sqlSessionSamples } from './overview/session-samples.ts'
 import { sqlStatistics } from './overview/statistics.ts'
 import { rememberReads } from './remembered-reads.ts'
 import { sqlAuthPolicies } from './rules/auth-policies.ts'
@@ -36,6 +36,7 @@ import { sqlExternalJwtSigners } from './rules/external-jwt-signers.ts'
 import { sqlRuleVersions } from './rules/rule-versions.ts'
 import { sqlApiSessions } from './sessions/api-sessions.ts'
 import { sqlAuthRequests } from './sessions/auth-requests.ts'
+import { sqlDeviceCodes } from './sessions/device-codes.ts'
 import { sqlRefreshTokens } from './sessions/refresh-tokens.ts'
 import { sqlRouterRuns } from './sessions/router-runs.ts'
 import { sqlSessionCertificates } from './sessions/session-certificates.ts'
@@ -184,16 +185,17 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
   passwordFailures: ({ db }) => sqlPasswordFailures(db),
   authRequests: ({ db }) => sqlAuthRequests(db),
   spentStates: ({ db }) => sqlSpentStates(db),
+  deviceCodes: ({ db }) => sqlDeviceCodes(db),
   apiSessions: ({ db, lists }) => sqlApiSessions(db, lists),
   refreshTokens: ({ db }) => sqlRefreshTokens(db),
   sessionCertificates: ({ db }) => sqlSessionCertificates(db),
   sessionEndings: ({ db }) => sqlSessionEndings(db),
   routerRuns: ({ db }) => sqlRouterRuns(db),
-  instanceRuns: ({ db }) => sqlInstanceRuns(db),
   sessionContacts: ({ db }) => sqlSessionContacts(db),
   signingKeys: ({ db }) => sqlSigningKeys(db),
   authorities: ({ db }) => sqlAuthorities(db),
   instances: ({ db }) => sqlInstances(db),
+  sessionSamples: ({ db }) => sqlSessionSamples(db),
   statistics: ({ db }) => sqlStatistics(db),
   events: ({ db, lists, onEvent }) => sqlEvents(db, lists, onEvent),
 }

@@ -43,17 +43,18 @@ export interface Tables {
   password_failures: PasswordFailuresRow
   auth_requests: AuthRequestRow
   spent_states: SpentStateRow
+  device_codes: DeviceCodeRow
   api_sessions: ApiSessionRow
   refresh_tokens: RefreshTokenRow
   session_certificates: SessionCertificateRow
   session_endings: SessionEndingRow
   router_runs: RouterRunRow
-  instance_runs: InstanceRunRow
   session_contacts: SessionContactRow
   signing_keys: SigningKeyRow
   authorities: AuthorityRow
   events: EventRow
   instances: InstanceRow
+  session_samples: SessionSampleRow
 }
 
 /** Text that holds JSON. */
@@ -267,6 +268,23 @@ export interface SpentStateRow {
   expires_at: Instant
 }
 
+export interface DeviceCodeRow {
+  hash: SecretHash
+  user_code_hash: SecretHash
+  client_id: string
+  issuer: OidcSession['issuer']
+  scopes: Json
+  /** Of the address, for counting. */
+  network: string
+  address: string
+  user_agent: string | null
+  requested_at: Instant
+  expires_at: Instant
+  poll_interval: Duration
+  polled_at: Instant | null
+  answer: string
+}
+
 export interface SessionEndingRow {
   sequence: Generated<number>
   subject: EndedSubject
@@ -281,15 +299,6 @@ export interface RouterRunRow {
   opened_at: Instant
   closed_at: Instant | null
   contact_at: Instant
-  steps: Json
-}
-
-interface InstanceRunRow {
-  id: string
-  place: string
-  host: string
-  started_at: Instant
-  seen_at: Instant
   steps: Json
 }
 
@@ -344,8 +353,17 @@ export interface EventRow {
 /** A process, or a group of workers, that serves this database (D-368). */
 export interface InstanceRow {
   id: string
+  place: string
+  host: string
   version: string
   started_at: Instant
   seen_at: Instant
-  body: Json
+  report: Json
+  steps: Json
+}
+
+interface SessionSampleRow {
+  at: Instant
+  oidc: number
+  legacy: number
 }

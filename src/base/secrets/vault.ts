@@ -29,9 +29,14 @@ export type Purpose =
   | 'console-form'
   | 'console-login'
   | 'console-session'
+  | 'device-code'
+  | 'device-form'
+  | 'device-login'
+  | 'device-session'
   | 'ending'
   | 'enrollment-jwt'
   | 'enrollment-token'
+  | 'gateway-login'
   | 'idp-round-trip'
   | 'idp-state'
   | 'kept-primary'
@@ -50,6 +55,7 @@ export type Purpose =
   | 'authority-key'
   | 'hashing-secret'
   | 'installation'
+  | 'user-code'
 
 /** A keyed hash of a random value. Safe to store: it grants nothing. */
 export type SecretHash = Brand<string, 'SecretHash'>

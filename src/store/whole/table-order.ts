@@ -22,17 +22,18 @@ const IN_ORDER = [
   'password_failures',
   'auth_requests',
   'spent_states',
+  'device_codes',
   'api_sessions',
   'refresh_tokens',
   'session_certificates',
   'session_endings',
   'router_runs',
-  'instance_runs',
   'session_contacts',
   'signing_keys',
   'authorities',
   'events',
   'instances',
+  'session_samples',
 ] as const satisfies readonly TableName[]
 
 /** Does not compile while a table is missing above. */
@@ -48,12 +49,12 @@ export const OF_ONE_EPOCH: readonly TableName[] = [
   'recovery_codes',
   'auth_requests',
   'spent_states',
+  'device_codes',
   'api_sessions',
   'refresh_tokens',
   'session_certificates',
   // Positions of another epoch mean nothing: its endings have other numbers.
   'router_runs',
-  'instance_runs',
   'session_contacts',
   'signing_keys',
   'instances',

@@ -7,6 +7,8 @@ import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { milliseconds } from '../../../src/base/time/duration.ts'
 import { startGateway } from '../../../src/gateway/gateway.ts'
+import type { UpstreamSettings } from '../../../src/gateway/settings/settings.ts'
+import { upstreamTo } from '../../../src/gateway/settings/upstream-url.ts'
 import { type Router, startRouter } from '../../../src/router/router.ts'
 import { makeCsr } from '../certificates/csr.ts'
 import { UptimeClock } from '../clocks/uptime-clock.ts'
@@ -14,7 +16,7 @@ import type { Service } from '../service.ts'
 import { issueCertificate, type LiveSession } from './live-session.ts'
 import { connectRaw, type RawConnection } from './raw-connection.ts'
 import { makeRouter, type NewRouter } from './router-identity.ts'
-import { startUpstream, type TestUpstream } from './upstream.ts'
+import { startUpstream, type TestUpstream, type UpstreamOptions } from './upstream.ts'
 
 /** What somebody shows on a connection. */
 export interface Shown {
@@ -37,16 +39,26 @@ export interface RealEdge extends NewRouter {
   readonly upstream: TestUpstream
   // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
   readonly log: readonly any[]
+  /** Stops the gateway, not its router. */
+  stopGateway(): Promise<void>
 }
 
 export async function startRealEdge(
   t: TestContext,
   service: Pick<Service, 'baseUrl' | 'call' | 'ca'>,
-  given: { readonly made?: NewRouter } = {},
+  given: {
+    readonly made?: NewRouter
+    /** Of the gateway; a free one by default. */
+    readonly port?: number
+    /** Of the router. */
+    readonly clock?: UptimeClock
+    readonly upstreams?: (to: UpstreamSettings) => readonly UpstreamSettings[]
+    readonly upstream?: UpstreamOptions
+  } = {},
 ): Promise<RealEdge> {
   const made = given.made ?? (await makeRouter(t, service))
-  const clock = new UptimeClock()
-  const upstream = await startUpstream(t)
+  const { clock = new UptimeClock(), port = 0 } = given
+  const upstream = await startUpstream(t, given.upstream)
   // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
   const log: any[] = []
   const logAt = (level: string) => (fields: object, msg: string) =>
@@ -61,17 +73,24 @@ export async function startRealEdge(
   const router = startRouter({ controller: service.baseUrl, identity, clock, log: said })
   t.after(() => router.stop())
   await router.ready
+  const to = upstreamTo({ kind: 'http', at: { host: '127.0.0.1', port: upstream.port } })
   const gateway = await startGateway({
     router,
-    listen: { host: '127.0.0.1', port: 0 },
-    upstream: { host: '127.0.0.1', port: upstream.port },
+    settings: { listen: { host: '127.0.0.1', port }, upstreams: given.upstreams?.(to) ?? [to] },
     certificatePem: identity.cert,
     keyPem: new Secret(identity.key),
     log: said,
     random: systemRandom,
+    browsers: { controller: service.baseUrl, ca: service.ca, clock },
   })
-  t.after(() => gateway.stop(milliseconds(100)))
-  return { ...made, url: `https://localhost:${gateway.port}`, router, clock, upstream, log }
+  let stopped: Promise<void> | undefined
+  const stopGateway = () => {
+    stopped ??= gateway.stop(milliseconds(100))
+    return stopped
+  }
+  t.after(stopGateway)
+  const url = `https://localhost:${gateway.port}`
+  return { ...made, url, router, clock, upstream, log, stopGateway }
 }
 
 /** A session with a fresh certificate of its own. */

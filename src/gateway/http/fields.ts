@@ -1,0 +1,116 @@
+/**
+ * Header fields on their way through the gateway, in both directions: what is removed and what is added. D-42. Every
+ * credential, and every field that the upstream trusts from us, is removed in each spelling that a server behind us may
+ * confuse with it: CGI and similar interfaces turn everything but letters and digits into `_` (RFC 3875 §4.1.18).
+ */
+
+import { isOwnCookie, withoutOwnCookies } from './own-cookies.ts'
+
+/** Name and value. */
+export type Field = readonly [name: string, value: string]
+
+/** The prefix of the fields that tell the upstream who calls. */
+const IDENTITY_PREFIX = 'x-latchkey-'
+
+/** What the gateway adds to a request. */
+export interface OwnFields {
+  readonly host: string
+  readonly identityId: string
+  readonly sessionId: string
+  readonly requestId: string
+  readonly remoteAddress: string
+  /** The Host that the client sent. */
+  readonly forwardedHost: string
+}
+
+export function fieldsOf(rawHeaders: readonly string[]): readonly Field[] {
+  return Array.from({ length: rawHeaders.length / 2 }, (_, i): Field => {
+    return [rawHeaders[2 * i] ?? '', rawHeaders[2 * i + 1] ?? '']
+  })
+}
+
+/** Returns every value of a field, unchanged. `name` must be in lower case. */
+export function valuesOf(fields: readonly Field[], name: string): readonly string[] {
+  return fields.filter(([given]) => given.toLowerCase() === name).map(([, value]) => value)
+}
+
+/** Returns the fields for the upstream, without the framing of the body and without `Connection`. */
+export function upstreamFields(fields: readonly Field[], own: OwnFields): readonly Field[] {
+  return [
+    ['host', own.host],
+    ...withoutHopByHop(fields)
+      .filter(([name]) => !isReserved(plainName(name)))
+      .flatMap(withoutOurCookies),
+    [`${IDENTITY_PREFIX}identity-id`, own.identityId],
+    [`${IDENTITY_PREFIX}session-id`, own.sessionId],
+    ['x-request-id', own.requestId],
+    ['x-forwarded-for', own.remoteAddress],
+    ['x-forwarded-host', own.forwardedHost],
+    ['x-forwarded-proto', 'https'],
+  ]
+}
+
+/** Returns the response fields for the client. The upstream's length stays, because our parser has checked it. */
+export function clientFields(fields: readonly Field[], requestId: string): readonly Field[] {
+  const kept = withoutHopByHop(fields).filter(([name, value]) => {
+    const plain = plainName(name)
+    return plain !== 'x-request-id' && !(plain === 'set-cookie' && isOwnCookie(value))
+  })
+  return [...kept, ['x-request-id', requestId]]
+}
+
+export const flat = (fields: readonly Field[]): string[] => fields.flat()
+
+function withoutOurCookies([name, value]: Field): readonly Field[] {
+  if (plainName(name) !== 'cookie') return [[name, value]]
+  const kept = withoutOwnCookies(value)
+  return kept === undefined ? [] : [[name, kept]]
+}
+
+/** RFC 9110 §7.6.1, and what older servers add to it. A CGI program would see `Proxy` as HTTP_PROXY. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'proxy',
+])
+
+/** Also those that `Connection` names, but never the length: a client must not choose how its body is framed. */
+function withoutHopByHop(fields: readonly Field[]): readonly Field[] {
+  const named = new Set(
+    valuesOf(fields, 'connection').flatMap((value) =>
+      value.split(',').map((name) => plainName(name.trim())),
+    ),
+  )
+  return fields.filter(([name]) => {
+    const plain = plainName(name)
+    if (HOP_BY_HOP.has(plain) || plain.startsWith('proxy-')) return false
+    return plain === 'content-length' || !named.has(plain)
+  })
+}
+
+/** Set by us, or hidden from the upstream. The length and the expectation belong to the framing of this hop. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'authorization',
+  'zt-session',
+  'host',
+  'content-length',
+  'expect',
+  'forwarded',
+  'x-request-id',
+  'x-real-ip',
+])
+
+function isReserved(plain: string): boolean {
+  if (plain.startsWith(IDENTITY_PREFIX) || plain.startsWith('x-forwarded-')) return true
+  return RESERVED.has(plain)
+}
+
+/** Returns one spelling for all names that could be confused. */
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '-')
+}

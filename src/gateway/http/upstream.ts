@@ -1,0 +1,73 @@
+/**
+ * Calls the service behind the gateway. Each call has its own connection, so that no left-over bytes can be mixed up
+ * with another response. Only the given fields are sent. D-42.
+ */
+import { type ClientRequest, request } from 'node:http'
+import { formatHostPort, type HostPort } from '../../base/host-port.ts'
+import type { Duration } from '../../base/time/duration.ts'
+import { type Field, flat } from './fields.ts'
+import type { Body } from './read-request.ts'
+
+export interface Upstream {
+  /** For the Host field. */
+  readonly host: string
+  /** The header is sent with the first byte of the body or with its end. */
+  call(head: UpstreamHead): ClientRequest
+}
+
+export interface UpstreamHead {
+  readonly method: string
+  readonly target: string
+  readonly fields: readonly Field[]
+}
+
+/** How long the upstream and the clients may be inactive. */
+export interface GatewayTimes {
+  /** Limit for the handshake, and for the header of a request. */
+  readonly header: Duration
+  /** D-44: how long a body may make no progress. */
+  readonly upload: Duration
+  /** Limit until the upstream responds. */
+  readonly answer: Duration
+  /** How long a client may accept none of the bytes that are sent to it (D-196). */
+  readonly write: Duration
+}
+
+/** As large as those that we accept (D-44). */
+const LARGEST_HEADERS = 32 * 1024
+
+export function createUpstream(at: HostPort): Upstream {
+  return {
+    host: formatHostPort(at),
+    call({ method, target, fields }) {
+      const call = request({
+        host: at.host,
+        port: at.port,
+        method,
+        path: target,
+        // A list is sent unchanged; Node adds only `Connection: close`.
+        headers: flat(fields),
+        agent: false,
+        maxHeaderSize: LARGEST_HEADERS,
+      })
+      // Node would silently drop fields beyond two thousand.
+      call.maxHeadersCount = 0
+      return call
+    },
+  }
+}
+
+/** Methods for which Node assumes no body, and so sends no length. */
+const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
+
+/** The framing of this hop: the same length, or new chunks. */
+export function framing(body: Body, method: string): readonly Field[] {
+  switch (body.kind) {
+    case 'length':
+      return [['content-length', body.length]]
+    case 'chunked':
+      return [['transfer-encoding', 'chunked']]
+    case 'none':
+      return BODILESS.has(method) ? [] : [['content-length', '0']]
+  }
+}
