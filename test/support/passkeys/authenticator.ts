@@ -3,13 +3,7 @@
  * lies about anything that a test names. Written from the specification, without the library of the service.
  */
 import assert from 'node:assert/strict'
-import {
-  createHash,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  sign,
-} from 'node:crypto'
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import type {
   CreationOptions,
   RequestOptions,
