@@ -12,6 +12,7 @@ import { newId, type RequestId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
 import type { Secret } from '../base/secrets/secret.ts'
+import { type Clock, systemClock } from '../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import type { Unreadable } from '../https-server/connection.ts'
 import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
@@ -29,16 +30,18 @@ import type { GatewayParts, OwnRoute } from './passing/own-routes.ts'
 import { createRely } from './passing/reliances.ts'
 import { createChooseUpstream } from './routing/choose-upstream.ts'
 import { routeRequest } from './routing/route-request.ts'
+import { createJudgeCaller } from './rules/judge-caller.ts'
 import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
 
 export interface GatewayOptions {
-  readonly router: Pick<Router, 'check' | 'watch' | 'brand'>
+  readonly router: Pick<Router, 'check' | 'watch' | 'brand' | 'rolesOf'>
   readonly settings: Pick<GatewaySettings, 'listen' | 'upstreams'>
   /** Of the listener. */
   readonly certificatePem: string
   readonly keyPem: Secret
   readonly log: Log
   readonly random: Random
+  readonly clock?: Pick<Clock, 'now'>
   /** Tried in this order, before certificate and token. */
   readonly waysIn?: readonly WayIn[]
   readonly ownRoutes?: readonly OwnRoute[]
@@ -74,13 +77,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     upstreams.map((upstream) => [upstream, createUpstream(upstream.to.at)]),
   )
   const ownRoutes = new Map((options.ownRoutes ?? []).map((route) => [route.name, route]))
-  const admit = createAdmit({ router, waysIn })
-  const rely = createRely({ watch: router.watch, log })
+  const judge = createJudgeCaller({ router, clock: options.clock ?? systemClock })
+  const admit = createAdmit({ router, waysIn, judge })
+  const relyOn = createRely({ watch: router.watch, log })
+  const rely: GatewayParts['rely'] = ({ socket }, accepted, upstream) =>
+    relyOn(socket, accepted, () => judge(accepted, upstream, 'open') === undefined)
   const tunnels = new Set<Duplex>()
   const parts: GatewayParts = {
     upstreams,
     admit,
-    rely: ({ socket }, accepted) => rely(socket, accepted),
+    rely,
     opened({ socket }) {
       tunnels.add(socket)
       socket.once('close', () => tunnels.delete(socket))
@@ -157,7 +163,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const accepted = await admit(exchange, settings)
     const upstream = services.get(settings)
     if (accepted === undefined || upstream === undefined) return
-    response.once('close', rely(socket, accepted))
+    response.once('close', rely(exchange, accepted, settings))
     if (socket.destroyed) return
     const given = waysIn.reduce(
       (fields, way) => way.withoutCredentials?.(fields) ?? fields,

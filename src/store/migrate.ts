@@ -17,6 +17,7 @@ import { eventNames } from './migrations/0009-event-names.ts'
 import { overview } from './migrations/0010-overview.ts'
 import { confirmedEndings } from './migrations/0011-confirmed-endings.ts'
 import { keyPurpose } from './migrations/0012-key-purpose.ts'
+import { roleVersion } from './migrations/0018-role-version.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -34,6 +35,7 @@ const MIGRATIONS: readonly Migration[] = [
   overview,
   confirmedEndings,
   keyPurpose,
+  roleVersion,
 ]
 
 /** The schema version that this program knows. */

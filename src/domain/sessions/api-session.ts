@@ -15,6 +15,7 @@ import { type Duration, minutes } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Issuer, Scope } from '../../protocol/oidc.ts'
+import type { RoleSubject } from '../../protocol/role-removals.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../factors/proven.ts'
 
 interface Common {
@@ -75,6 +76,7 @@ export type EndedSubject =
   | SessionCertificateId
   | `cert:${string}`
   | `key:${string}`
+  | RoleSubject
 
 /** Kept until every token that it concerns has expired; created by `endingOf`. */
 export interface SessionEnding {
