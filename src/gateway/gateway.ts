@@ -32,6 +32,8 @@ import { createChooseUpstream } from './routing/choose-upstream.ts'
 import { routeRequest } from './routing/route-request.ts'
 import { createJudgeCaller } from './rules/judge-caller.ts'
 import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
+import { createConnectRoute } from './tcp/connect-route.ts'
+import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
 
 export interface GatewayOptions {
   readonly router: Pick<Router, 'check' | 'watch' | 'brand' | 'rolesOf'>
@@ -76,19 +78,24 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const services = new Map<UpstreamSettings, Upstream>(
     upstreams.map((upstream) => [upstream, createUpstream(upstream.to.at)]),
   )
-  const ownRoutes = new Map((options.ownRoutes ?? []).map((route) => [route.name, route]))
+  const connect = createConnectRoute({ times, mostPerIdentity: MOST_CONNECTIONS_PER_IDENTITY })
+  const ownRoutes = new Map(
+    [connect, ...(options.ownRoutes ?? [])].map((route) => [route.name, route]),
+  )
   const judge = createJudgeCaller({ router, clock: options.clock ?? systemClock })
   const admit = createAdmit({ router, waysIn, judge })
-  const relyOn = createRely({ watch: router.watch, log })
-  const rely: GatewayParts['rely'] = ({ socket }, accepted, upstream) =>
-    relyOn(socket, accepted, () => judge(accepted, upstream, 'open') === undefined)
-  const tunnels = new Set<Duplex>()
+  const rely = createRely({ watch: router.watch, log })
+  const tunnels = new Map<Duplex, () => void>()
   const parts: GatewayParts = {
     upstreams,
     admit,
-    rely,
-    opened({ socket }) {
-      tunnels.add(socket)
+    rely(exchange, accepted, upstream) {
+      const mayStillPass = () => judge(accepted, upstream, 'open') === undefined
+      return rely(exchange.socket, accepted, () => cut(exchange), mayStillPass)
+    },
+    opened(exchange) {
+      const { socket } = exchange
+      tunnels.set(socket, () => cut(exchange))
       socket.once('close', () => tunnels.delete(socket))
     },
   }
@@ -163,7 +170,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const accepted = await admit(exchange, settings)
     const upstream = services.get(settings)
     if (accepted === undefined || upstream === undefined) return
-    response.once('close', rely(exchange, accepted, settings))
+    response.once('close', parts.rely(exchange, accepted, settings))
     if (socket.destroyed) return
     const given = waysIn.reduce(
       (fields, way) => way.withoutCredentials?.(fields) ?? fields,
@@ -197,10 +204,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     port,
     async stop(grace) {
       const closed = server.close(grace)
-      for (const socket of tunnels) socket.destroy()
+      for (const end of tunnels.values()) end()
       await closed
     },
   }
+}
+
+/** D-421: what is tunnelled must not seem to have come to its end. */
+function cut({ socket, upgrade }: Exchange): void {
+  if (upgrade === undefined) socket.destroy()
+  else upgrade.reset()
 }
 
 const UNREADABLE: Readonly<Record<Unreadable, AnswerCode>> = {

@@ -151,6 +151,8 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     server.on('upgrade', (message, socket, head) => {
       // Node has removed its own listener.
       message.socket.on('error', () => undefined)
+      // With a body to come, Node wraps the socket in another stream, which fails when a refused client leaves.
+      if (socket !== message.socket) socket.on('error', () => undefined)
       keepPlace(message)
       const response = new ServerResponse(message)
       const connection = connections.get(message.socket)

@@ -47,12 +47,12 @@ export interface Tables {
   session_certificates: SessionCertificateRow
   session_endings: SessionEndingRow
   router_runs: RouterRunRow
-  instance_runs: InstanceRunRow
   session_contacts: SessionContactRow
   signing_keys: SigningKeyRow
   authorities: AuthorityRow
   events: EventRow
   instances: InstanceRow
+  session_samples: SessionSampleRow
 }
 
 /** Text that holds JSON. */
@@ -265,15 +265,6 @@ export interface RouterRunRow {
   steps: Json
 }
 
-interface InstanceRunRow {
-  id: string
-  place: string
-  host: string
-  started_at: Instant
-  seen_at: Instant
-  steps: Json
-}
-
 interface SessionContactRow {
   session_id: ApiSessionId
   router_id: IdentityId
@@ -325,8 +316,17 @@ export interface EventRow {
 /** A process, or a group of workers, that serves this database (D-368). */
 export interface InstanceRow {
   id: string
+  place: string
+  host: string
   version: string
   started_at: Instant
   seen_at: Instant
-  body: Json
+  report: Json
+  steps: Json
+}
+
+interface SessionSampleRow {
+  at: Instant
+  oidc: number
+  legacy: number
 }

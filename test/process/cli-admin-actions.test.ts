@@ -365,8 +365,6 @@ test('what administrators do, on the command line', async (t) => {
       }
       const first = await sessionOf()
       await refused(cli, ['delete', 'session', first, '--yes', '--wait', '61'], 64, /from 0 to 60/)
-      const everybody = ['sessions', 'end-all', '--everybody', '--yes', '--wait', '5']
-      await refused(cli, everybody, 64, /--wait needs --identity/)
       const everyone = /Confirmed by 0 of 0 routers and 1 of 1 instance\.\n$/
       await done(cli, ['delete', 'session', first, '--yes', '--wait', '10'], everyone)
       await sessionOf()
@@ -378,15 +376,16 @@ test('what administrators do, on the command line', async (t) => {
       const path = join(service.home, 'latchkey.db')
       const database = { config: { db: { kind: 'sqlite', path } } } as Pick<Service, 'config'>
       const now = systemClock.now()
+      const report = JSON.stringify({ revision: 'x', failing: [], serverCertificates: [] })
       await sql(
         database,
-        `insert into instance_runs values ('x', 'x', 'other-host', ${now}, ${now}, '[]')`,
+        `insert into instances values ('x', 'x', 'other-host', '1.0.0', ${now}, ${now}, '${report}', '[]')`,
       )
       const second = await sessionOf()
       const late = await cli.run('disable', 'identity', 'hana', '--wait', '0')
       assert.equal(late.code, 74, late.stderr)
       assert.match(late.stdout, /^NOT CONFIRMED .*\n(?:.*\n)?instance other-host +waiting /m)
-      await sql(database, `delete from instance_runs where id = 'x'`)
+      await sql(database, `delete from instances where id = 'x'`)
 
       const described =
         /token\.issued(?:.*\n)+.*session\.ended +identity-disabled(?:.*\n)+Confirmed by /
@@ -421,18 +420,24 @@ test('what administrators do, on the command line', async (t) => {
     const local = await cli.run('keys', 'rotate', '--home', service.home)
     assert.equal(local.code, 0, local.stderr)
     assert.equal((await admin.get('/signing-keys')).length, 6)
+    await refused(cli, ['keys', 'rotate', '--wait', '5'], 64, /--wait needs --revoke-now/)
     // The token of the command line is one of those that are withdrawn; its session goes on.
-    const leaked = ['keys', 'rotate', '--context', 'default', '--revoke-now']
+    const leaked = ['keys', 'rotate', '--context', 'default', '--revoke-now', '--wait', '10']
     await done(
       cli,
       leaked,
-      /^(The key \S+ \(\w+\) for (access|ID) tokens signs from now on\.\n){2}All older keys are withdrawn: /,
+      /^(The key \S+ \(\w+\) for (access|ID) tokens signs from now on\.\n){2}All older keys are withdrawn: .*\nConfirmed by 0 of 0 routers and 1 of 1 instance\.\n$/,
     )
+    const inHome = ['keys', 'rotate', '--home', service.home, '--revoke-now', '--wait', '10']
+    await done(cli, inHome, /\nConfirmed by 0 of 0 routers and 1 of 1 instance\.\n$/)
     assert.equal(JSON.parse((await cli.run('keys', 'list', '--json')).stdout).length, 2)
   })
 
   await t.test('with --everybody, the administrator is logged out as well', async () => {
-    await done(cli, ['sessions', 'end-all', '--everybody', '--yes'], /^All sessions have ended\. /)
+    const args = ['sessions', 'end-all', '--everybody', '--yes', '--wait', '10']
+    const confirmed =
+      /^All sessions have ended\. .*\nConfirmed by 1 of 1 routers and instances\.\n$/
+    await done(cli, args, confirmed)
     await waitFor(
       async () => (await cli.run('list', 'identities')).code === 77,
       () => 'the end of our own session',

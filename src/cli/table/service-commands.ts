@@ -1,4 +1,5 @@
 /** The commands for operators of the service. */
+import { WAIT } from '../admin/sessions/confirmations.ts'
 import { readHomeOptions } from '../home/home-options.ts'
 import { command } from './command.ts'
 
@@ -122,10 +123,11 @@ export const SERVICE_COMMANDS = [
       'revoke-now': {
         what: 'after a leak: the new keys sign at once, and all older ones are withdrawn',
       },
+      ...WAIT,
     },
     examples: [
       'latchkey keys rotate --home /srv/latchkey',
-      'latchkey keys rotate --context work --revoke-now',
+      'latchkey keys rotate --context work --revoke-now --wait 30',
     ],
     load: async () => (await import('../admin/rotate-keys.ts')).rotateKeysSomewhere,
   }),
