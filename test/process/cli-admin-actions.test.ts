@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { decodeJwt, SignJWT } from 'jose'
@@ -17,7 +17,7 @@ import { beginLogin, submitPassword } from '../support/login/login.ts'
 import { administrate, logInAs } from '../support/management.ts'
 import { startChild, waitFor } from '../support/process/child-service.ts'
 import { type CommandLine, commandLineOf } from '../support/process/cli-login.ts'
-import type { Service } from '../support/service.ts'
+import { type Service, temporaryFolder } from '../support/service.ts'
 import { sql } from '../support/stores/sql.ts'
 
 const PASSWORD = 'a long password of hers'
@@ -52,6 +52,38 @@ test('what administrators do, on the command line', async (t) => {
     assert.equal(reply.status, 401, reply.text)
     return String(reply.headers['x-request-id'])
   }
+
+  await t.test(
+    'a router is made with its hosts, and its token is printed or in a file of its own',
+    async (st) => {
+      const hosts = ['--host', 'gw1.example.com', '--host', '10.1.2.3:8443']
+      const printed = await cli.run('create', 'router', 'gw1', ...hosts)
+      assert.equal(printed.code, 0, printed.stderr)
+      const [jwt = ''] = /^eyJ\S+$/m.exec(printed.stdout) ?? []
+      const { sub, em } = decodeJwt(jwt)
+      assert.equal(em, 'ott')
+      const made = await admin.get(`/identities/${sub}`)
+      assert.deepEqual(made.hosts, ['gw1.example.com', '10.1.2.3:8443'])
+      assert.equal(made.type, 'Router')
+      assert.match(printed.stderr, /^There: latchkey gateway --enroll FILE /)
+      await done(cli, ['list', 'routers'], /gw1 .* gw1\.example\.com, 10\.1\.2\.3:8443/)
+
+      const file = join(await temporaryFolder(st), 'gw2.jwt')
+      const kept = await cli.run('create', 'router', 'gw2', '--host', 'localhost', '--out', file)
+      assert.equal(kept.code, 0, kept.stderr)
+      assert.doesNotMatch(kept.stdout, /eyJ/)
+      assert.match(await readFile(file, 'utf8'), /^eyJ\S+\n$/)
+      assert.equal((await stat(file)).mode & 0o777, 0o600)
+      await refused(cli, ['create', 'router', 'gw3'], 64, /"create router" needs --host/)
+      await refused(cli, ['create', 'router', 'gw3', '--host', 'a/b'], 65, /--host/)
+      const again = ['create', 'router', 'gw3', '--host', 'a', '--out', file]
+      await refused(cli, again, 1, /exists; it is not overwritten/)
+      const other = join(await temporaryFolder(st), 'gw4.jwt')
+      const taken = ['create', 'router', 'gw2', '--host', 'a', '--out', other]
+      await refused(cli, taken, 73, /ENTITY_NAME_IN_USE/)
+      await assert.rejects(stat(other), { code: 'ENOENT' })
+    },
+  )
 
   await t.test('an identity is disabled for some minutes, and enabled', async () => {
     const { id } = await admin.createIdentity({ name: 'anna', password: PASSWORD })
@@ -392,7 +424,7 @@ test('what administrators do, on the command line', async (t) => {
       await done(cli, ['describe', 'session', second], described)
       await refused(cli, ['describe', 'session', 'nothing'], 66, /NOT_FOUND/)
       await admin.createIdentity({ name: 'edge-1', type: 'Router' })
-      await done(cli, ['list', 'routers'], /^edge-1 +\w+ +no +- +- +0$/m)
+      await done(cli, ['list', 'routers'], /^edge-1 +\w+ +- +no +- +- +0$/m)
     },
   )
 

@@ -65,6 +65,11 @@ const ANSWERS = {
     next: 'ask-administrator',
     message: 'this service needs a role, and the session does not say which roles it has',
   },
+  CROSS_SITE: {
+    status: 403,
+    next: 'fix-client',
+    message: 'the request may have been caused by another site',
+  },
   NOT_FOUND: { status: 404, next: 'fix-client', message: 'the gateway has nothing at this path' },
   NO_UPSTREAM: {
     status: 404,

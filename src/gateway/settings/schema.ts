@@ -11,6 +11,7 @@ import { readDuration } from '../../config/durations.ts'
 import { type Key, keysOf } from '../../config/keys.ts'
 import {
   filePath,
+  flag,
   hostName,
   hostPort,
   keyFacts,
@@ -123,6 +124,10 @@ const upstream = section('One service.', {
   ).prefault([]),
   path: path.prefault('/'),
   require,
+  signIn: flag(
+    'Browsers without credentials are sent to sign in, and pass with a cookie. Only for `http`. `false`: programs with ' +
+      'certificate and token alone.',
+  ).prefault(true),
 })
 
 export const GatewayFile = section('', {

@@ -171,6 +171,7 @@ function showRouter(router: RouterDetail): Router {
   return {
     id: router.id,
     name: router.name,
+    hosts: [...router.hosts],
     disabled: router.isDisabled,
     isConnected: router.isConnected,
     confirms: router.confirms ?? null,
