@@ -6,7 +6,7 @@ import { ALICE, openEdgePki } from '../../test/support/edge/edge-pki.ts'
 import { ended } from '../../test/support/edge/fake-controller.ts'
 import { waitFor } from '../../test/support/process/child-service.ts'
 import { hours } from '../base/time/duration.ts'
-import { roleSubject } from '../protocol/role-removals.ts'
+import { roleSubject } from '../protocol/feed/role-removals.ts'
 import type { Requirements, UpstreamSettings } from './settings/settings.ts'
 
 const pki = await openEdgePki()

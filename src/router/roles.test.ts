@@ -1,7 +1,7 @@
 /** The roles of callers, and those that were removed since: D-400. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readRoleSubject, roleSubject } from '../protocol/role-removals.ts'
+import { readRoleSubject, roleSubject } from '../protocol/feed/role-removals.ts'
 import { createRoleRemovals, readRoles } from './roles.ts'
 
 function removed(...subjects: readonly string[]) {

@@ -4,7 +4,7 @@
  */
 import { areStrings } from '../base/json.ts'
 import type { Instant } from '../base/time/instant.ts'
-import { hashRole, type RoleRemoval, readRoleSubject } from '../protocol/role-removals.ts'
+import { hashRole, type RoleRemoval, readRoleSubject } from '../protocol/feed/role-removals.ts'
 
 /** The roles of an identity, and the version of that list. */
 export interface RolesAt {

@@ -14,8 +14,8 @@ import type { SecretHash } from '../../base/secrets/vault.ts'
 import { type Duration, minutes } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import type { RoleSubject } from '../../protocol/feed/role-removals.ts'
 import type { Issuer, Scope } from '../../protocol/oidc.ts'
-import type { RoleSubject } from '../../protocol/role-removals.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../factors/proven.ts'
 
 interface Common {

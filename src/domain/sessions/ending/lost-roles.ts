@@ -3,7 +3,7 @@
  * recorded like the end of a session, so that it reaches every instance and router as surely, and is confirmed too.
  */
 import { later, plus } from '../../../base/time/instant.ts'
-import { roleSubject } from '../../../protocol/role-removals.ts'
+import { roleSubject } from '../../../protocol/feed/role-removals.ts'
 import type { Identity } from '../../identities/identity.ts'
 import type { Stores } from '../../stores.ts'
 import { endingOf } from '../api-session.ts'

@@ -3,7 +3,7 @@
  * identity, with the version of that list; a removal counts for every token of an earlier version. The role is hashed,
  * so that the name has a bounded length.
  */
-import { base64url, sha256 } from '../base/encoding.ts'
+import { base64url, sha256 } from '../../base/encoding.ts'
 
 export interface RoleRemoval {
   readonly identityId: string
