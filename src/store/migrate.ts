@@ -20,6 +20,7 @@ import { keyPurpose } from './migrations/0012-key-purpose.ts'
 import { instances } from './migrations/0013-instances.ts'
 import { routerHosts } from './migrations/0014-router-hosts.ts'
 import { deviceCodes } from './migrations/0016-device-codes.ts'
+import { roleVersion } from './migrations/0018-role-version.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -40,6 +41,7 @@ const MIGRATIONS: readonly Migration[] = [
   instances,
   routerHosts,
   deviceCodes,
+  roleVersion,
 ]
 
 /** The schema version that this program knows. */
