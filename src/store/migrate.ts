@@ -21,6 +21,7 @@ import { instances } from './migrations/0013-instances.ts'
 import { routerHosts } from './migrations/0014-router-hosts.ts'
 import { passkeys } from './migrations/0015-passkeys.ts'
 import { deviceCodes } from './migrations/0016-device-codes.ts'
+import { roleVersion } from './migrations/0018-role-version.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -42,6 +43,7 @@ const MIGRATIONS: readonly Migration[] = [
   routerHosts,
   passkeys,
   deviceCodes,
+  roleVersion,
 ]
 
 /** The schema version that this program knows. */
