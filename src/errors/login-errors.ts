@@ -136,7 +136,16 @@ export const LOGIN_ERRORS = {
   UNAUTHORIZED: {
     status: 401,
     oauth: 'invalid_token', // RFC 6750 §3.1
-    next: ['sign-in', 'refresh', 'present-jwt', 'enter-code', 'enroll-totp', 'present-certificate'],
+    next: [
+      'sign-in',
+      'refresh',
+      'present-jwt',
+      'enter-code',
+      'enroll-totp',
+      'use-passkey',
+      'enroll-passkey',
+      'present-certificate',
+    ],
     message: 'the request needs a valid token; the WWW-Authenticate header says what is missing',
     when: 'The call or login needs a token that is missing, has expired or is not valid here, or a second factor is outstanding (then `authQueries` says which).',
     advice:
