@@ -18,7 +18,7 @@ const mayImport = {
     'protocol',
     'errors',
     'config',
-'telemetry',
+    'telemetry',
     'router',
     'https-server',
     // Browsers sign in through the gateway, which is then a client like any other (D-410).

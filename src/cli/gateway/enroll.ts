@@ -8,7 +8,6 @@ import {
   exists,
   makePrivateFolder,
   readText,
-  replacePrivateFile,
 } from '../../app/installation/private-files.ts'
 import { parseJson } from '../../base/json.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
@@ -16,8 +15,8 @@ import { shellWord } from '../../base/shell-word.ts'
 import {
   type EnrolledCertificate,
   enroll,
-  readInvitation,
   Refused,
+  readInvitation,
   ServerUnavailable,
 } from '../../client/client.ts'
 import { type GivenSettings, loadGatewaySettings } from '../../gateway/settings/load.ts'
@@ -25,6 +24,7 @@ import { CommandFailed, EXIT, type Io, Misuse } from '../terminal/io.ts'
 import { plain } from '../terminal/output.ts'
 import type { GatewayValues } from './given.ts'
 import { homeOf } from './home.ts'
+import { writeStored } from './identity.ts'
 
 const random = systemRandom
 
@@ -46,7 +46,9 @@ export async function enrollGateway(
     if (isNew) await unlink(home.file)
     throw error
   })
-  await storeIdentity(home.identity, enrolled)
+  const { identityId: id, ca, credential } = enrolled
+  const { cert, key } = credential
+  await writeStored(home.identity, { id, url, ca, cert, key })
   io.out(plain(`The gateway is enrolled at ${url}. Its home is ${home.folder}`))
 }
 
@@ -65,7 +67,8 @@ function invitationOf(jwt: string, file: string) {
     throw new CommandFailed(`${file} is not an enrollment token; ${remedy}`, EXIT.data)
   }
   if (invitation.method !== 'ott') {
-    const problem = 'is a token for a password or for a certificate of another CA, not for a gateway'
+    const problem =
+      'is a token for a password or for a certificate of another CA, not for a gateway'
     throw new CommandFailed(`${file} ${problem}; ${remedy}`, EXIT.data)
   }
   return { url: invitation.url, identityId: invitation.identityId }
@@ -142,13 +145,6 @@ async function spend(jwt: string): Promise<EnrolledCertificate> {
       EXIT.unavailable,
     )
   }
-}
-
-async function storeIdentity(path: string, enrolled: EnrolledCertificate): Promise<void> {
-  const { identityId: id, url, ca, credential } = enrolled
-  const { cert, key } = credential
-  const text = `${JSON.stringify({ id, url, ca, cert, key }, undefined, 2)}\n`
-  await replacePrivateFile(path, text, { random })
 }
 
 function attempt<T>(work: () => T): T | undefined {

@@ -3,6 +3,7 @@
  * the certificate that it has. D-394.
  */
 import { X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { readServerIdentity } from '../../https-server/server-identity.ts'
@@ -70,9 +71,8 @@ function* nameProblems(
 
 function isFor(leaf: X509Certificate, host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1')
-  return (
-    leaf.checkIP(bare) !== undefined || leaf.checkHost(bare, { subject: 'never' }) !== undefined
-  )
+  if (isIP(bare) !== 0) return leaf.checkIP(bare) !== undefined
+  return leaf.checkHost(bare, { subject: 'never' }) !== undefined
 }
 
 function attempt<T>(work: () => T): T | undefined {

@@ -39,8 +39,10 @@ export interface RenewalPorts {
 
 export interface Renewal {
   /** Renews if it is due, one at a time. Never throws. Returns what happened. */
-  look(): Promise<'not-due' | 'waiting' | 'renewed' | 'confirmed' | 'failed'>
+  look(): Promise<Outcome>
 }
+
+type Outcome = 'not-due' | 'waiting' | 'renewed' | 'confirmed' | 'failed'
 
 const FIRST_PAUSE = minutes(1)
 const LONGEST_PAUSE = hours(1)
@@ -51,7 +53,7 @@ export function createRenewal(ports: RenewalPorts): Renewal {
   let notBefore: Instant | undefined
   let looking: Promise<unknown> = Promise.resolve()
 
-  async function look() {
+  async function look(): Promise<Outcome> {
     const now = clock.now()
     if (notBefore !== undefined && now < notBefore) return 'waiting'
     try {
@@ -70,7 +72,7 @@ export function createRenewal(ports: RenewalPorts): Renewal {
     }
   }
 
-  async function renew(identity: StoredIdentity) {
+  async function renew(identity: StoredIdentity): Promise<Outcome> {
     const { isUnconfirmed: _, ...before } = identity
     const renewed = await renewCertificate(placeOf(identity), (next) =>
       ports.store({ ...before, ...next, isUnconfirmed: true }),
@@ -79,13 +81,13 @@ export function createRenewal(ports: RenewalPorts): Renewal {
   }
 
   /** After a crash between the two steps, or a lost response. */
-  async function confirm(identity: StoredIdentity) {
+  async function confirm(identity: StoredIdentity): Promise<Outcome> {
     const { isUnconfirmed: _, ...confirmed } = identity
     await confirmRenewed(placeOf(identity))
     return settle(confirmed, 'confirmed')
   }
 
-  async function settle<Outcome>(identity: StoredIdentity, outcome: Outcome): Promise<Outcome> {
+  async function settle(identity: StoredIdentity, outcome: Outcome): Promise<Outcome> {
     await ports.store(identity)
     ports.onRenewed(identity)
     const { notAfter } = validity(new X509Certificate(identity.cert))
