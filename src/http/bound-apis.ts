@@ -49,6 +49,8 @@ import { addLoginExtJwt } from './oidc/login/login-ext-jwt.ts'
 import { addLoginExternal } from './oidc/login/login-external.ts'
 import { addLoginTotp } from './oidc/login/login-totp.ts'
 import { addLoginUsername } from './oidc/login/login-username.ts'
+import { addLoginPasskey } from './oidc/login/passkey/login-passkey.ts'
+import { addPasskeyEnroll } from './oidc/login/passkey/passkey-enroll.ts'
 import { addRestart } from './oidc/login/restart.ts'
 import { addContinue } from './oidc/login/single-sign-on.ts'
 import { addTotpEnroll } from './oidc/login/totp-enroll.ts'
@@ -115,6 +117,8 @@ export function addBoundApis(
       addLoginExternal(provider, ports, listener)
       addLoginTotp(provider, ports, listener)
       addTotpEnroll(provider, ports, listener)
+      addLoginPasskey(provider, ports, listener)
+      addPasskeyEnroll(provider, ports, listener)
       addToken(provider, ports, listener)
       addDeviceAuthorization(provider, ports, listener)
       addDevice(provider, ports, listener)

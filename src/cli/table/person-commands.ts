@@ -28,7 +28,10 @@ export const PERSON_COMMANDS: readonly Command[] = [
         what: 'trust the CA with this fingerprint without asking',
       },
       'client-id': { value: 'ID', what: 'edge.brand of the server, if it is not "service"' },
-      'no-browser': { what: 'print the address without opening a browser' },
+      'no-browser': { what: 'print the address for a browser of this machine, without opening it' },
+      device: {
+        what: 'approve on another device, with a code; the default on machines without a browser',
+      },
       context: {
         value: 'NAME',
         names: 'contexts',
@@ -37,6 +40,7 @@ export const PERSON_COMMANDS: readonly Command[] = [
     },
     examples: [
       'latchkey login --url https://auth.example.com',
+      'latchkey login --device',
       'latchkey login --username ada',
       'latchkey login --username ada < password.txt',
       'latchkey login --identity me.json --context work',
