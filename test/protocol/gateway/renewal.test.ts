@@ -134,7 +134,7 @@ test('the certificate of a gateway', async (t) => {
     'is used for the next connection to the controller, and names the hosts of then',
     async () => {
       const now = await administrate(service)
-    await now.act('PATCH', `/identities/${id}`, { hosts: ['localhost', 'gw1.example.com'] })
+      await now.act('PATCH', `/identities/${id}`, { hosts: ['localhost', 'gw1.example.com'] })
       clock.advance(days(250))
       const before = stored
       const router = startRouter({ controller: service.baseUrl, identity: { ...before }, clock })
