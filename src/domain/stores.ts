@@ -17,7 +17,7 @@ import type { Instances, Statistics } from './overview/stores.ts'
 import type { AuthPolicies, RuleVersions } from './policies/stores.ts'
 import type { InstanceRuns, RouterRuns, SessionContacts } from './sessions/confirming/stores.ts'
 import type { ApiSessions, SessionEndings } from './sessions/stores.ts'
-import type { RefreshTokens, SigningKeyStore } from './tokens/stores.ts'
+import type { RefreshTokens, SigningKeyStore, UsedProofs } from './tokens/stores.ts'
 
 export interface Stores extends SecondFactorStores {
   readonly installation: Installation
@@ -33,6 +33,7 @@ export interface Stores extends SecondFactorStores {
   readonly passwordFailures: PasswordFailures
   readonly authRequests: AuthRequests
   readonly spentStates: SpentStates
+  readonly usedProofs: UsedProofs
   readonly apiSessions: ApiSessions
   readonly refreshTokens: RefreshTokens
   readonly sessionCertificates: SessionCertificates

@@ -17,6 +17,8 @@ export const NEXT_ACTIONS = {
     'Get a JWT of the signer that `id` and `issuer` of the challenge name, and send it as a second bearer token.',
   'enter-code':
     'Ask the user for the next code of the authenticator app or for a recovery code. Never resend the same one.',
+  'prove-key':
+    'Create a new DPoP proof, with the nonce of the `DPoP-Nonce` field of this response, and send the same request with it.',
   'enroll-totp': 'Enroll an authenticator app first: start the enrollment, then verify a code.',
   wait: 'Wait for `Retry-After` seconds, with some jitter, then send the same request. If the field is missing, wait a few seconds.',
   retry: 'Send it again, once, if it may be repeated.',
@@ -45,6 +47,9 @@ export function actionAbout(missing: {
   if (challenge === undefined) return undefined
   // Only the realms of external JWTs name a signer (SPEC 401 challenges).
   if (challenge.id !== undefined) return 'present-jwt'
+  // A proof that is not valid would not become valid by a repeat; a token that needs a proof, or a nonce, would.
+  if (challenge.error === 'invalid_dpop_proof') return 'fix-client'
+  if (challenge.error === 'use_dpop_nonce') return 'prove-key'
   return challenge.error === 'expired' ? 'refresh' : 'sign-in'
 }
 

@@ -6,7 +6,7 @@
 export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const
 export type GrantType = (typeof GRANT_TYPES)[number]
 
-/** The errors of OAuth endpoints: D-28, and RFC 6750 §3.1 for bearer tokens. */
+/** The errors of OAuth endpoints: D-28, RFC 6750 §3.1 for bearer tokens, and RFC 9449 §5 and §8 for DPoP. */
 export const TOKEN_ERRORS = [
   'invalid_request',
   'invalid_client',
@@ -15,6 +15,8 @@ export const TOKEN_ERRORS = [
   'invalid_scope',
   'invalid_token',
   'insufficient_scope',
+  'invalid_dpop_proof',
+  'use_dpop_nonce',
   'temporarily_unavailable',
   'server_error',
 ] as const

@@ -17,6 +17,7 @@ import { eventNames } from './migrations/0009-event-names.ts'
 import { overview } from './migrations/0010-overview.ts'
 import { confirmedEndings } from './migrations/0011-confirmed-endings.ts'
 import { keyPurpose } from './migrations/0012-key-purpose.ts'
+import { usedProofs } from './migrations/0017-used-proofs.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -34,6 +35,7 @@ const MIGRATIONS: readonly Migration[] = [
   overview,
   confirmedEndings,
   keyPurpose,
+  usedProofs,
 ]
 
 /** The schema version that this program knows. */

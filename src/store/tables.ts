@@ -42,6 +42,7 @@ export interface Tables {
   password_failures: PasswordFailuresRow
   auth_requests: AuthRequestRow
   spent_states: SpentStateRow
+  used_proofs: UsedProofRow
   api_sessions: ApiSessionRow
   refresh_tokens: RefreshTokenRow
   session_certificates: SessionCertificateRow
@@ -245,6 +246,11 @@ export interface SessionCertificateRow {
 
 export interface SpentStateRow {
   hash: SecretHash
+  expires_at: Instant
+}
+
+interface UsedProofRow {
+  hash: string
   expires_at: Instant
 }
 

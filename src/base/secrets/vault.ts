@@ -29,6 +29,7 @@ export type Purpose =
   | 'console-form'
   | 'console-login'
   | 'console-session'
+  | 'dpop-nonce'
   | 'ending'
   | 'enrollment-jwt'
   | 'enrollment-token'
