@@ -13,7 +13,7 @@ const mayImport = {
   'https-server': ['base'],
   router: ['base', 'protocol'],
   client: ['base', 'protocol'],
-  gateway: ['base', 'protocol', 'errors', 'router', 'https-server'],
+  gateway: ['base', 'protocol', 'errors', 'config', 'router', 'https-server'],
   'web/texts': ['base'],
   'web/login': ['base', 'protocol', 'web/texts'],
   'web/reference': ['web/login'],
@@ -104,7 +104,7 @@ const home = {
   qrcode: 'web/login',
   // Not imported: it is served to browsers as it is.
   'htmx[.]org': 'web/console',
-  zod: '(contract|config|http)',
+  zod: '(contract|config|http|gateway/settings)',
   yaml: 'config',
   pino: 'app',
 }

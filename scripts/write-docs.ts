@@ -1,11 +1,12 @@
 /**
- * Writes docs/configuration.md from the schema of the configuration, the tables of docs/errors.md, docs/sdk-authors.md and docs/audit.md,
+ * Writes docs/configuration.md and docs/gateway.md from the schemas of the two files, the tables of docs/errors.md, docs/sdk-authors.md and docs/audit.md,
  * and the index of docs/decisions.md: `npm run docs`.
  * Tests fail if a page and its source differ.
  */
 import { writeFileSync } from 'node:fs'
 import { VARIABLES } from '../src/config/environment.ts'
 import { allKeys, KEYS, type Key } from '../src/config/keys.ts'
+import { GATEWAY_KEYS } from '../src/gateway/settings/schema.ts'
 import { writeCompliance } from './compliance.ts'
 import { writeDecisionIndex } from './decision-index.ts'
 import { row, writeDocTables } from './doc-tables.ts'
@@ -86,6 +87,42 @@ export function configurationPage(): string {
   ].join('\n')
 }
 
+export const GATEWAY_PAGE = new URL('../docs/gateway.md', import.meta.url)
+
+const GATEWAY_INTRODUCTION = `# Settings of a gateway
+
+<!-- Written by \`npm run docs\` from src/gateway/settings/schema.ts. Change it there. -->
+
+\`latchkey gateway\` reads one YAML file, \`gateway.yml\` in its home folder (\`--home\`, default \`./latchkey-gateway\`).
+[Routers and gateways](router.md) has the steps. Options of the command line replace what the file says, and a gateway
+that gets everything from its command line needs no file.
+
+Paths, durations, variables and problems are as in [controller.yml](configuration.md): paths are relative to the home,
+and all problems are reported in one message (exit code 78).
+
+\`\`\`yaml
+v: 1
+controller: https://id.example.com:1280
+listen: 0.0.0.0:8443
+upstreams:
+  - name: grafana
+    url: http://127.0.0.1:3000
+\`\`\`
+`
+
+export function gatewayPage(): string {
+  const sections = GATEWAY_KEYS.filter(({ children }) => children.length > 0)
+  const plain = GATEWAY_KEYS.filter(({ children }) => children.length === 0)
+  return [
+    GATEWAY_INTRODUCTION,
+    '## Every key\n',
+    ...[row('Key', 'Type', 'Default', 'Rule'), row('---', '---', '---', '---')],
+    ...plain.map(describe),
+    '',
+    ...sections.map((key) => table(allKeys([key]))),
+  ].join('\n')
+}
+
 function table(keys: readonly Key[]): string {
   const [top] = keys
   const title = `### \`${top?.name}\`\n`
@@ -105,6 +142,7 @@ function usualOf({ usual, mayBeLeftOut, children }: Key): string {
 
 if (import.meta.main) {
   writeFileSync(PAGE, configurationPage())
+  writeFileSync(GATEWAY_PAGE, gatewayPage())
   writeDocTables()
   writeCompliance()
   writeDecisionIndex()

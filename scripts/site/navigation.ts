@@ -45,6 +45,7 @@ export const NAVIGATION: readonly Group[] = [
       'docs/audit.md',
       'docs/lists.md',
       'docs/router.md',
+      'docs/gateway.md',
     ],
   },
   {

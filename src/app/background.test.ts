@@ -151,3 +151,58 @@ test('D-298: a change that is told during a round is followed by another round',
   end()
   await background.stop()
 })
+
+// A busy service ends sessions faster than rounds start. If every notice put the round off, copies would become stale,
+// and every call would be refused (D-34).
+test('D-298: notices that keep arriving do not put the round off', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let rounds = 0
+  let tell = () => {}
+  const changes = {
+    isPushed: () => true,
+    follow(listener: () => void) {
+      tell = listener
+    },
+  }
+  const round = async () => {
+    rounds += 1
+  }
+  const works = [{ name: 'work', every: milliseconds(60_000), round, follows: true as const }]
+  const background = runInBackground(works, logged().log, changes)
+  for (let i = 0; i < 25; i++) {
+    tell()
+    await tick(t, 40)
+  }
+  assert.ok(rounds >= 10, `${rounds} rounds in a second`)
+  await background.stop()
+})
+
+test('work that sleeps is woken, no more often than it may run', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let rounds = 0
+  let wake = () => {}
+  const background = runInBackground(
+    [
+      {
+        name: 'work',
+        every: milliseconds(60_000),
+        soonAfter: milliseconds(250),
+        wokenBy: (soon) => {
+          wake = soon
+        },
+        round: async () => {
+          rounds += 1
+        },
+      },
+    ],
+    logged().log,
+  )
+  await tick(t, 1_000)
+  assert.equal(rounds, 0)
+  for (let i = 0; i < 10; i++) {
+    wake()
+    await tick(t, 100)
+  }
+  assert.equal(rounds, 3)
+  await background.stop()
+})

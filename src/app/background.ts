@@ -18,6 +18,10 @@ export interface RepeatedWork {
   readonly follows?: true
   /** Runs its first round at once. */
   readonly isUrgent?: true
+  /** Gets a function that starts a round soon, in the place of waiting for `every`. */
+  readonly wokenBy?: (soon: () => void) => void
+  /** How soon; default: 50 milliseconds. */
+  readonly soonAfter?: Duration
 }
 
 type Changes = Store['changes']
@@ -53,7 +57,7 @@ export function runInBackground(
 }
 
 function repeat(
-  { name, every, round, follows, isUrgent }: RepeatedWork,
+  { name, every, round, follows, isUrgent, wokenBy, soonAfter = LEAST_PAUSE }: RepeatedWork,
   log: Log,
   changes: Changes | undefined,
 ): { readonly stop: () => Promise<void>; readonly soon: () => void } {
@@ -64,10 +68,13 @@ function repeat(
   let isFailing = false
   let running: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
+  /** Whether the timer is that of a round that starts soon: further notices must not put it off. */
+  let isSoon = false
 
   async function once(): Promise<void> {
     isRunning = true
     isDue = false
+    isSoon = false
     try {
       await round()
       if (isFailing) log.info({ work: name }, 'background work succeeds again')
@@ -77,7 +84,8 @@ function repeat(
       isFailing = true
     }
     isRunning = false
-    schedule(isDue ? LEAST_PAUSE : pause())
+    isSoon = isDue
+    schedule(isDue ? soonAfter : pause())
   }
 
   function pause(): Duration {
@@ -96,12 +104,18 @@ function repeat(
     timer.unref()
   }
 
+  function soon(): void {
+    if (isRunning) isDue = true
+    else if (!isSoon) {
+      isSoon = true
+      schedule(soonAfter)
+    }
+  }
+
   schedule(isUrgent ? milliseconds(0) : pause())
+  wokenBy?.(soon)
   return {
-    soon() {
-      if (isRunning) isDue = true
-      else schedule(LEAST_PAUSE)
-    },
+    soon,
     async stop() {
       isStopped = true
       clearTimeout(timer)

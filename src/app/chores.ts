@@ -8,7 +8,6 @@ import type { RepeatedWork } from './background.ts'
 import { followAuthorities } from './compose/own-authorities.ts'
 import { type Core, rotateIfDue } from './core.ts'
 import { sweep } from './janitor.ts'
-import { reportInstance } from './monitoring/report-instance.ts'
 
 /** D-34: an ended session is refused on every instance within a second. */
 const FOLLOW_ENDINGS: Duration = milliseconds(400)
@@ -103,7 +102,6 @@ export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
         if (past !== undefined) await sweep(store, past, config.audit.retention)
       },
     },
-    reportInstance(core),
     { name: 'clock', every: WATCH_CLOCK, round: () => clockWatch.round() },
   ]
 }

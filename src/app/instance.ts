@@ -32,7 +32,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     const presence = createInstancePresence(core)
     await presence.begin()
     const work = [
-      presence.work,
+      ...presence.works,
       ...chores(core, {
         onNewAuthorities: open.nameOwnCas,
         renewCertificates: () => open.renewCertificates(),

@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Duration, days, minutes } from '../base/time/duration.ts'
 import { type Instant, minus } from '../base/time/instant.ts'
+import { SAMPLES_KEPT } from '../domain/overview/session-samples.ts'
 import { BATCH_ROWS } from '../domain/paging.ts'
 import type { Stores } from '../domain/stores.ts'
 
@@ -14,8 +15,8 @@ const GRACE: Duration = minutes(5)
 /** D-125: how long after its end a token can be told apart from one that was never issued. */
 const ENROLLMENT_GRACE: Duration = days(30)
 
-/** Instances write at least once a minute (D-381). */
-const INSTANCE_GRACE: Duration = minutes(10)
+/** D-368: how long the overview shows an instance that was not seen. */
+const INSTANCE_GRACE: Duration = days(1)
 
 /** How long lists show the last contact of a router that is gone. */
 const ROUTER_GRACE: Duration = days(90)
@@ -36,7 +37,8 @@ type Swept = Pick<
   | 'passwordFailures'
   | 'enrollments'
   | 'routerRuns'
-  | 'instanceRuns'
+  | 'instances'
+  | 'sessionSamples'
   | 'sessionContacts'
   | 'events'
 >
@@ -68,7 +70,8 @@ export async function sweep(
   removed += await removeInBatches((limit) => stores.usedProofs.removeExpired(before, limit))
   const long = minus(past, ENROLLMENT_GRACE)
   removed += await stores.enrollments.removeExpired(long, BATCH_ROWS)
-  removed += await stores.instanceRuns.removeExpired(minus(past, INSTANCE_GRACE), BATCH_ROWS)
+  removed += await stores.instances.removeExpired(minus(past, INSTANCE_GRACE), BATCH_ROWS)
+  removed += await stores.sessionSamples.removeExpired(minus(past, SAMPLES_KEPT), BATCH_ROWS)
   removed += await stores.routerRuns.removeExpired(minus(past, ROUTER_GRACE), BATCH_ROWS)
   // The ledger of a session shows them beside its events (D-384).
   const oldEvents = minus(past, eventRetention)

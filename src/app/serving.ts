@@ -9,7 +9,7 @@ import type { ShownMetrics } from '../http/monitoring/probes.ts'
 import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
 import type { Core } from './core.ts'
 import { type Intercept, type OpenListeners, openListeners } from './listeners.ts'
-import { expirySource } from './monitoring/report-instance.ts'
+import { expirySource } from './monitoring/expiry-source.ts'
 
 export interface Serving extends OpenListeners {
   /** Updates the CA names that handshakes show, after our own CAs have changed. */

@@ -6,11 +6,12 @@
 import { type Random, systemRandom } from '../base/secrets/random.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
 import { createIdTokens } from './id-token.ts'
-import type { Wishes } from './login/authorization.ts'
+import { authorizationUrl, newProof, type Proof, type Wishes } from './login/authorization.ts'
 import { type BrowserLogin, type BrowserLoginOptions, beginBrowserLogin } from './login/browser.ts'
 import { type Credential, certificateOf } from './login/credentials.ts'
 import type { Factors } from './login/factors.ts'
 import { type Code, logInForCode } from './login/log-in.ts'
+import { codeOfRedirect, type RedirectLogin } from './login/redirect.ts'
 import { readSavedSession, type SavedSession } from './saved-session.ts'
 import { createSession, type Session, type SessionOptions } from './session.ts'
 import { createTokenEndpoint } from './tokens.ts'
@@ -40,9 +41,11 @@ export { type EnrollmentMethod, type Invitation, readInvitation } from './enroll
 export * from './errors.ts'
 export type { IdTokenClaims } from './id-token.ts'
 export { type LegacyOptions, type LegacySession, logInLegacy } from './legacy.ts'
+export type { Proof } from './login/authorization.ts'
 export type { BrowserLogin, BrowserLoginOptions } from './login/browser.ts'
 export type { Credential } from './login/credentials.ts'
 export type { CodeAsk, Factors, TotpEnrollment } from './login/factors.ts'
+export type { RedirectLogin } from './login/redirect.ts'
 export type { SavedSession } from './saved-session.ts'
 export type { Session, SessionOptions } from './session.ts'
 export type { ClientCertificate } from './wire/https-wire.ts'
@@ -80,6 +83,10 @@ export interface Client {
   logIn(credential: Credential, options?: LoginOptions): Promise<Session>
   /** Opens a listener on this machine; the user opens the URL, and `finish` returns the session. */
   beginBrowserLogin(options?: BrowserLoginOptions): Promise<BrowserLogin>
+  /** For a web server that logs in a browser: begins a login that comes back to `redirectUri`. */
+  beginRedirectLogin(redirectUri: string, wishes?: Wishes): RedirectLogin
+  /** Exchanges what came back, as the query of the redirect URI. Throws as `logIn` does. */
+  finishRedirectLogin(proof: Proof, query: string, options?: SessionOptions): Promise<Session>
   /**
    * Restores a session of an earlier run. Sends no request: its first use shows whether it is valid. Throws TypeError.
    */
@@ -184,6 +191,14 @@ export async function connect(options: ConnectOptions): Promise<Client> {
       beginBrowserLogin({ provider, clientId, random }, options, (code) =>
         over(shared).begin(code, options),
       ),
+
+    beginRedirectLogin(uri, wishes = {}) {
+      const proof = newProof(random, uri)
+      return { proof, url: authorizationUrl(provider, clientId, proof, wishes).href }
+    },
+
+    finishRedirectLogin: async (proof, query, options = {}) =>
+      over(shared).begin(codeOfRedirect(proof, query, provider), options),
 
     restore(value, options = {}) {
       const saved = readSavedSession(value)

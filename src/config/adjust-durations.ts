@@ -5,10 +5,10 @@ import { KEYS, type Key } from './keys.ts'
 import type { CheckedFile } from './schema.ts'
 
 /** Returns the file with what is under its minimum raised, and says so once for each. Keeps what is long enough. */
-export function adjustDurations(file: CheckedFile): {
-  readonly file: CheckedFile
-  readonly adjustments: readonly Adjustment[]
-} {
+export function adjustDurations<File extends Section = CheckedFile>(
+  file: File,
+  keys: readonly Key[] = KEYS,
+): { readonly file: File; readonly adjustments: readonly Adjustment[] } {
   const adjustments: Adjustment[] = []
 
   function adjustSection(section: Section, keys: readonly Key[], path: string): Section {
@@ -37,7 +37,7 @@ export function adjustDurations(file: CheckedFile): {
   }
 
   // The keys are those of the schema that has read the file, so each value is of the kind that its key has.
-  return { file: adjustSection(file, KEYS, '') as CheckedFile, adjustments }
+  return { file: adjustSection(file, keys, '') as File, adjustments }
 }
 
 type Section = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 /**
- * The keys of `controller.yml` as plain data, derived from schema.ts: for the documentation, for the file in a new
- * home, and for messages that suggest the nearest key.
+ * The keys of a file as plain data, derived from its schema: for the documentation, for the file in a new home, and for
+ * messages that suggest the nearest key. Without a list of keys, those of `controller.yml` are meant.
  */
 import { z } from 'zod'
 import type { DurationRule } from './durations.ts'
@@ -22,7 +22,12 @@ export interface Key {
   readonly children: readonly Key[]
 }
 
-export const KEYS: readonly Key[] = look('', '', ControllerFile).children
+export const KEYS: readonly Key[] = keysOf(ControllerFile)
+
+/** The keys of a schema that is built of the values in `values.ts`. */
+export function keysOf(schema: z.core.$ZodType): readonly Key[] {
+  return look('', '', schema).children
+}
 
 /** Every key, parents first, in the order of the file. */
 export function allKeys(keys: readonly Key[] = KEYS): readonly Key[] {
@@ -30,8 +35,8 @@ export function allKeys(keys: readonly Key[] = KEYS): readonly Key[] {
 }
 
 /** Returns the key at a path of a parsed file, including list positions; undefined for an unknown key. */
-export function keyAt(path: readonly PropertyKey[]): Key | undefined {
-  let children = KEYS
+export function keyAt(path: readonly PropertyKey[], keys: readonly Key[] = KEYS): Key | undefined {
+  let children = keys
   let key: Key | undefined
   for (const name of path) {
     if (typeof name === 'number') continue
@@ -56,17 +61,17 @@ export function formatPath(path: readonly PropertyKey[]): string {
  * Returns what to say about an unknown key: where that name is valid, the nearest key beside it, or the keys that are
  * valid there.
  */
-export function suggestKey(path: readonly PropertyKey[]): string {
+export function suggestKey(path: readonly PropertyKey[], keys: readonly Key[] = KEYS): string {
   const parent = path.slice(0, -1)
   const name = String(path.at(-1)).slice(0, MAX_COMPARED).toLowerCase()
-  const beside = (parent.length === 0 ? KEYS : (keyAt(parent)?.children ?? [])).map(
+  const beside = (parent.length === 0 ? keys : (keyAt(parent, keys)?.children ?? [])).map(
     (key) => key.name,
   )
   const nearest = beside
     .map((known) => ({ known, distance: editDistance(name, known.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)[0]
   const isNear = (limit: number): boolean => nearest !== undefined && nearest.distance <= limit
-  const elsewhere = allKeys().find((key) => key.name.toLowerCase() === name)
+  const elsewhere = allKeys(keys).find((key) => key.name.toLowerCase() === name)
 
   if (elsewhere !== undefined && !isNear(0)) return `did you mean ${elsewhere.path}?`
   if (nearest !== undefined && isNear(Math.max(1, Math.floor(name.length / 3)))) {

@@ -3,7 +3,7 @@
  * it: a file may contain passwords (R108).
  */
 import type { z } from 'zod'
-import { formatPath, keyAt, suggestKey } from './keys.ts'
+import { formatPath, KEYS, type Key, keyAt, suggestKey } from './keys.ts'
 
 export interface Problem {
   /** `web[0].name`; `line 3` if there is no key yet; empty for the file as a whole. */
@@ -42,26 +42,27 @@ export function mergeProblems(...groups: readonly (readonly Problem[])[]): reado
 export function schemaProblems(
   issues: readonly z.core.$ZodIssue[],
   tree: unknown,
+  keys: readonly Key[] = KEYS,
 ): readonly Problem[] {
   return issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((name) => unknownKey([...issue.path, name]))
+      return issue.keys.map((name) => unknownKey([...issue.path, name], keys))
     }
-    return { path: formatPath(issue.path), message: messageOf(issue, tree) }
+    return { path: formatPath(issue.path), message: messageOf(issue, tree, keys) }
   })
 }
 
-function unknownKey(path: readonly PropertyKey[]): Problem {
-  return { path: formatPath(path), message: `is not a known key; ${suggestKey(path)}` }
+function unknownKey(path: readonly PropertyKey[], keys: readonly Key[]): Problem {
+  return { path: formatPath(path), message: `is not a known key; ${suggestKey(path, keys)}` }
 }
 
-function messageOf(issue: z.core.$ZodIssue, tree: unknown): string {
+function messageOf(issue: z.core.$ZodIssue, tree: unknown, keys: readonly Key[]): string {
   const { path } = issue
   if (path.length > 0 && valueAt(tree, path) === undefined) return 'is missing'
   // Parsers of text have their own messages; zod's sentences would talk about types.
   if (issue.code === 'custom' && issue.message !== 'Invalid input') return issue.message
   if (path.length === 0) return 'must be a map of keys'
-  const key = keyAt(path)
+  const key = keyAt(path, keys)
   // Entries of a list have no description of their own.
   const isEntry = typeof path.at(-1) === 'number'
   if (isEntry) return key?.children.length === 0 ? 'must be text' : 'must be a map of keys'

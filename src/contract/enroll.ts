@@ -5,7 +5,16 @@ import { detail } from './envelope.ts'
 /** Missing if it is in the query. */
 const token = z.string().optional()
 
-export const EnrollByCsr = z.object({ token, clientCsr: z.string() })
+export const EnrollByCsr = z.object({
+  token,
+  clientCsr: z.string(),
+  identityType: z
+    .string()
+    .optional()
+    .describe(
+      'If the identity has another type, the enrollment is refused and the token stays unspent.',
+    ),
+})
 export const EnrollByPassword = z.object({ token, username: z.string(), password: z.string() })
 export const EnrollByToken = z.object({ token })
 export const EnrollByAny = z.union([EnrollByCsr, EnrollByPassword, EnrollByToken])

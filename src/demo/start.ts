@@ -10,6 +10,7 @@ import { abortable } from '../base/time/abortable.ts'
 import { systemClock } from '../base/time/clock.ts'
 import { seconds } from '../base/time/duration.ts'
 import { startGateway } from '../gateway/gateway.ts'
+import { upstreamTo } from '../gateway/settings/upstream-url.ts'
 import { startRouter } from '../router/router.ts'
 import { startEcho } from './echo.ts'
 import { createEndings } from './endings.ts'
@@ -82,8 +83,10 @@ export async function startDemo({
     )
     const gateway = await startGateway({
       router,
-      listen: { host: HOST, port: 0 },
-      upstream: echo.at,
+      settings: {
+        listen: { host: HOST, port: 0 },
+        upstreams: [upstreamTo({ kind: 'http', at: echo.at })],
+      },
       // It has the same names as the service, and users already trust that CA (D-170).
       ...server,
       log: gatewayLog,

@@ -13,9 +13,9 @@ import type { PasswordFailures, SecondFactorStores } from './factors/stores.ts'
 import type { Authenticators, Identities } from './identities/stores.ts'
 import type { Installation, SealedValues } from './installation/stores.ts'
 import type { AuthRequests, SpentStates } from './login/stores.ts'
-import type { Instances, Statistics } from './overview/stores.ts'
+import type { Instances, SessionSamples, Statistics } from './overview/stores.ts'
 import type { AuthPolicies, RuleVersions } from './policies/stores.ts'
-import type { InstanceRuns, RouterRuns, SessionContacts } from './sessions/confirming/stores.ts'
+import type { RouterRuns, SessionContacts } from './sessions/confirming/stores.ts'
 import type { ApiSessions, SessionEndings } from './sessions/stores.ts'
 import type { RefreshTokens, SigningKeyStore, UsedProofs } from './tokens/stores.ts'
 
@@ -39,12 +39,12 @@ export interface Stores extends SecondFactorStores {
   readonly sessionCertificates: SessionCertificates
   readonly sessionEndings: SessionEndings
   readonly routerRuns: RouterRuns
-  readonly instanceRuns: InstanceRuns
   readonly sessionContacts: SessionContacts
   readonly signingKeys: SigningKeyStore
   readonly authorities: Authorities
   readonly events: Events
   readonly instances: Instances
+  readonly sessionSamples: SessionSamples
   readonly statistics: Statistics
 }
 

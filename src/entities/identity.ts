@@ -1,6 +1,6 @@
 /** A user or machine that can log in: API 4.1. */
 import type { AuthPolicyId, IdentityId } from '../base/ids.ts'
-import { CREATED_AND_UPDATED, NAME, OWN_CHOSEN, OWN_LISTED, TAGS } from './every-entity.ts'
+import { CHOSEN, CREATED_AND_UPDATED, NAME, OWN_CHOSEN, OWN_LISTED, TAGS } from './every-entity.ts'
 import { as, type Fields } from './field.ts'
 
 export const IDENTITY = {
@@ -47,6 +47,19 @@ export const IDENTITY = {
       value: 'ROLE',
       canClear: true,
       what: 'a role attribute; repeatable, replaces all',
+    },
+  },
+  /** D-391: only of routers, `HOST` or `HOST:PORT`. */
+  hosts: {
+    type: 'texts',
+    ...CHOSEN,
+    description:
+      'Only of a router: the host names that browsers and clients reach its gateway by, `HOST` or `HOST:PORT`.',
+    option: {
+      name: 'host',
+      value: 'HOST[:PORT]',
+      canClear: true,
+      what: 'of a router: where its gateway is reached; repeatable, replaces all',
     },
   },
   appData: {

@@ -1,12 +1,13 @@
 /**
- * `latchkey gateway`: a gateway in front of one service. It accepts TLS with a client certificate and a session token,
- * and forwards plain HTTP and WebSocket; the service learns who calls and never sees a credential. D-42;
- * docs/router.md.
+ * `latchkey gateway`: a gateway in front of services. It accepts TLS with a client certificate and a session token, and
+ * forwards plain HTTP and WebSocket; the services learn who calls and never see a credential. D-42; docs/router.md.
+ *
+ * A request passes these steps, each in a file of its own: read and check it (`http/read-request.ts`), the gateway's own
+ * paths or an upstream (`routing/route-request.ts`), authenticate and apply the rules
+ * (`passing/admit.ts`), forward or tunnel (`http/`). This file only puts them together.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { TLSSocket } from 'node:tls'
-import type { HostPort } from '../base/host-port.ts'
 import { newId, type RequestId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
@@ -16,23 +17,33 @@ import type { Unreadable } from '../https-server/connection.ts'
 import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
 import { createHttpsServer, type RawAnswer } from '../https-server/https-server.ts'
 import type { Router } from '../router/router.ts'
-import { type Answer, type AnswerCode, answerTo, ownAnswer, sendOwn } from './answers.ts'
-import { type Field, upstreamFields } from './fields.ts'
-import { forward } from './forward.ts'
-import { type InboundRequest, readRequest } from './read-request.ts'
-import { createRely } from './reliances.ts'
-import { tunnel, upgradeFault } from './tunnel.ts'
-import { createUpstream, type GatewayTimes } from './upstream.ts'
+import { type AnswerCode, ownAnswer } from './http/answers.ts'
+import { upstreamFields } from './http/fields.ts'
+import { forward } from './http/forward.ts'
+import { readRequest } from './http/read-request.ts'
+import { tunnel } from './http/tunnel.ts'
+import { createUpstream, type GatewayTimes, type Upstream } from './http/upstream.ts'
+import { createAdmit, type WayIn } from './passing/admit.ts'
+import { type Arriving, beginExchange, type Exchange } from './passing/exchange.ts'
+import type { GatewayParts, OwnRoute } from './passing/own-routes.ts'
+import { createRely } from './passing/reliances.ts'
+import { createChooseUpstream } from './routing/choose-upstream.ts'
+import { routeRequest } from './routing/route-request.ts'
+import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
+import { createConnectRoute } from './tcp/connect-route.ts'
+import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
 
 export interface GatewayOptions {
   readonly router: Pick<Router, 'check' | 'watch' | 'brand'>
-  readonly listen: HostPort
-  readonly upstream: HostPort
+  readonly settings: Pick<GatewaySettings, 'listen' | 'upstreams'>
   /** Of the listener. */
   readonly certificatePem: string
   readonly keyPem: Secret
   readonly log: Log
   readonly random: Random
+  /** Tried in this order, before certificate and token. */
+  readonly waysIn?: readonly WayIn[]
+  readonly ownRoutes?: readonly OwnRoute[]
   readonly times?: Partial<GatewayTimes>
   /** The most client connections; by default what the descriptor limit allows. */
   readonly mostConnections?: number
@@ -56,26 +67,31 @@ const IDLE: Duration = seconds(60)
 /** The client's connection and the one to the upstream that belongs to it. */
 const DESCRIPTORS_PER_CONNECTION = 2
 
-/** Methods that are not forwarded. TRACE would echo the fields that the gateway adds (RFC 9110 §9.3.8). */
-const REFUSED_METHODS: ReadonlySet<string> = new Set(['TRACE'])
-
-/** Used until the controller has sent its own; no client is asked for a token before that. */
-const UNKNOWN_BRAND = 'service'
-
-/** A request that may pass, and the fields to add to it. */
-interface Passage {
-  readonly inbound: InboundRequest
-  readonly fields: readonly Field[]
-  readonly requestId: string
-  readonly fail: (code: AnswerCode, error: Error) => void
-}
-
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { router, log, random } = options
+  const { router, log, random, waysIn = [] } = options
+  const { upstreams } = options.settings
   const times = { ...TIMES, ...options.times }
-  const upstream = createUpstream(options.upstream)
+  const choose = createChooseUpstream(upstreams.filter(({ to }) => to.kind === 'http'))
+  const services = new Map<UpstreamSettings, Upstream>(
+    upstreams.map((upstream) => [upstream, createUpstream(upstream.to.at)]),
+  )
+  const connect = createConnectRoute({ times, mostPerIdentity: MOST_CONNECTIONS_PER_IDENTITY })
+  const ownRoutes = new Map(
+    [connect, ...(options.ownRoutes ?? [])].map((route) => [route.name, route]),
+  )
+  const admit = createAdmit({ router, waysIn })
   const rely = createRely({ watch: router.watch, log })
-  const tunnels = new Set<Duplex>()
+  const tunnels = new Map<Duplex, () => void>()
+  const parts: GatewayParts = {
+    upstreams,
+    admit,
+    rely: (exchange, accepted) => rely(exchange.socket, accepted, () => cut(exchange)),
+    opened(exchange) {
+      const { socket } = exchange
+      tunnels.set(socket, () => cut(exchange))
+      socket.once('close', () => tunnels.delete(socket))
+    },
+  }
   const most = options.mostConnections ?? mostConnections(DESCRIPTORS_PER_CONNECTION)
   const server = createHttpsServer({
     tls: { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' },
@@ -90,23 +106,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     // All header fields must be visible, so that a repeated one is detected wherever it is.
     fields: 'all',
-    handler: handle,
-    onContinue(message, response) {
-      passOne(message, response, anyRequest, (passage) => {
-        response.writeContinue()
-        forward({ ...passage, message, response }, { upstream, times })
-      })
-    },
-    onUpgrade(message, response, { socket, head }) {
-      passOne(message, response, upgradeFault, (passage) => {
-        const onOpen = () => {
-          response.statusCode = 101 // only for the log; the status line is already written
-          tunnels.add(socket)
-          socket.once('close', () => tunnels.delete(socket))
-        }
-        tunnel({ ...passage, socket, head, response, onOpen }, { upstream, times })
-      })
-    },
+    handler: (message: IncomingMessage, response: ServerResponse) => handle({ message, response }),
+    onContinue: (message, response) => handle({ message, response, isWaiting: true }),
+    onUpgrade: (message, response, upgrade) => handle({ message, response, upgrade }),
     onUnreadable: answerUnreadable,
   })
 
@@ -118,92 +120,93 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     return { ...answer, reason: code }
   }
 
-  function handle(message: IncomingMessage, response: ServerResponse): void {
-    passOne(message, response, anyRequest, (passage) => {
-      forward({ ...passage, message, response }, { upstream, times })
+  function handle(arriving: Arriving): void {
+    const arrival = beginExchange(arriving, { log, random })
+    const inbound = readRequest(arrival.message)
+    if ('fault' in inbound) {
+      // At once: the parser may fail on the same thing, and would close before we have responded.
+      arrival.answer({ code: 'BAD_REQUEST' }, { why: inbound.fault })
+      return
+    }
+    const exchange: Exchange = { ...arrival, inbound }
+    const kind = arrival.upgrade === undefined ? 'request' : 'upgrade'
+    const destination = routeRequest(inbound, kind, choose)
+    switch (destination.to) {
+      case 'nowhere': {
+        const { code, why } = destination
+        arrival.answer({ code }, why === undefined ? {} : { why })
+        return
+      }
+      case 'own': {
+        const route = ownRoutes.get(destination.name)
+        if (route === undefined) arrival.answer({ code: 'NOT_FOUND' }, {})
+        else guard(exchange, async () => route.handle(exchange, destination.rest, parts))
+        return
+      }
+      case 'upstream': {
+        const { upstream } = destination
+        if (upstreams.length > 1) arrival.note({ upstream: upstream.name })
+        guard(exchange, () => passTo(upstream, exchange))
+      }
+    }
+  }
+
+  function guard({ requestId, socket }: Exchange, step: () => Promise<void>): void {
+    step().catch((error: unknown) => {
+      log.error({ requestId, err: error }, 'a request failed')
+      socket.destroy()
     })
   }
 
-  function passOne(
-    message: IncomingMessage,
-    response: ServerResponse,
-    faultOf: (inbound: InboundRequest) => string | undefined,
-    pass: (passage: Passage) => void,
-  ): void {
-    const { socket } = message
-    const remoteAddress = addressOf(message)
-    const { requestId, note, answer } = beginExchange(message, response)
-    const inbound = readRequest(message)
-    const fault = 'fault' in inbound ? inbound.fault : faultOf(inbound)
-    if ('fault' in inbound || fault !== undefined) {
-      // At once: the parser may fail on the same thing, and would close before we have responded.
-      answer({ code: 'BAD_REQUEST' }, { why: fault })
-      return
-    }
-    if (REFUSED_METHODS.has(inbound.method)) {
-      answer({ code: 'METHOD_NOT_ALLOWED' }, {})
-      return
-    }
-    // R093: the end-entity certificate of the handshake; there is neither resumption nor renegotiation.
-    const certificate = (socket as TLSSocket).getPeerX509Certificate()?.raw
-    const { token } = inbound
-    router
-      .check({ certificate, token })
-      .then((verdict) => {
-        if (socket.destroyed) return
-        if (verdict.verdict === 'refused') {
-          const { verdict: _, ...why } = verdict
-          answer(answerTo(verdict, token, router.brand() ?? UNKNOWN_BRAND), why)
-          return
-        }
-        const { identityId, sessionId } = verdict
-        note({ identityId, sessionId })
-        response.once('close', rely(socket, verdict))
-        if (socket.destroyed) return
-        const fields = upstreamFields(inbound.fields, {
-          host: upstream.host,
-          identityId,
-          sessionId,
-          requestId,
-          remoteAddress,
-          forwardedHost: inbound.host,
-        })
-        const fail: Passage['fail'] = (code, error) => answer({ code }, { why: error.message })
-        pass({ inbound, fields, requestId, fail })
-      })
-      .catch((error: unknown) => {
-        log.error({ requestId, err: error }, 'a request failed')
-        socket.destroy()
-      })
-  }
-
-  /** One request with its id, its line in the log and its end. */
-  function beginExchange(message: IncomingMessage, response: ServerResponse) {
-    const requestId = newId<RequestId>(random)
-    const [path] = (message.url ?? '').split('?') // the query may contain a secret of the upstream
-    const line: Record<string, unknown> = { requestId, method: message.method, path }
-    response.once('close', () => log.info({ ...line, status: response.statusCode }, 'request'))
-    return {
+  async function passTo(settings: UpstreamSettings, exchange: Exchange): Promise<void> {
+    const { inbound, requestId, message, response, socket, upgrade } = exchange
+    const accepted = await admit(exchange, settings)
+    const upstream = services.get(settings)
+    if (accepted === undefined || upstream === undefined) return
+    response.once('close', parts.rely(exchange, accepted, settings))
+    if (socket.destroyed) return
+    const given = waysIn.reduce(
+      (fields, way) => way.withoutCredentials?.(fields) ?? fields,
+      inbound.fields,
+    )
+    const fields = upstreamFields(given, {
+      host: upstream.host,
+      identityId: accepted.identityId,
+      sessionId: accepted.sessionId,
       requestId,
-      note: (fields: object) => void Object.assign(line, fields),
-      answer(answer: Answer, why: object): void {
-        Object.assign(line, { code: answer.code, ...why })
-        // Close the connection: unread body bytes would be parsed as the next request.
-        const isSafe = message.complete && answer.code !== 'BAD_REQUEST'
-        sendOwn(response, ownAnswer(answer, requestId), isSafe ? 'keep' : 'close')
-      },
+      remoteAddress: exchange.remoteAddress,
+      forwardedHost: inbound.host,
+    })
+    const fail = (code: AnswerCode, error: Error) =>
+      exchange.answer({ code }, { why: error.message })
+    const passage = { inbound, fields, requestId, fail }
+    if (upgrade !== undefined) {
+      const onOpen = () => {
+        response.statusCode = 101 // only for the log; the status line is already written
+        parts.opened(exchange)
+      }
+      tunnel({ ...passage, ...upgrade, response, onOpen }, { upstream, times })
+      return
     }
+    if (exchange.isWaiting) response.writeContinue()
+    forward({ ...passage, message, response }, { upstream, times })
   }
 
-  const port = await server.listen(options.listen)
+  const port = await server.listen(options.settings.listen)
   return {
     port,
     async stop(grace) {
       const closed = server.close(grace)
-      for (const socket of tunnels) socket.destroy()
+      for (const end of tunnels.values()) end()
       await closed
     },
   }
+}
+
+/** D-421: what is tunnelled must not seem to have come to its end. */
+function cut({ socket, upgrade }: Exchange): void {
+  if (upgrade === undefined) socket.destroy()
+  else upgrade.reset()
 }
 
 const UNREADABLE: Readonly<Record<Unreadable, AnswerCode>> = {
@@ -211,11 +214,4 @@ const UNREADABLE: Readonly<Record<Unreadable, AnswerCode>> = {
   'timed-out': 'REQUEST_TIMEOUT',
   'headers-too-large': 'HEADERS_TOO_LARGE',
   'method-not-allowed': 'METHOD_NOT_ALLOWED',
-}
-
-const anyRequest = () => undefined
-
-/** Returns an IPv4 address in its own form, even on a dual-stack socket. */
-function addressOf({ socket }: IncomingMessage): string {
-  return (socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/i, '')
 }

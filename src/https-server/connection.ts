@@ -28,6 +28,8 @@ export interface Connection {
    * connection is cut.
    */
   leave(message: IncomingMessage, response: ServerResponse): boolean
+  /** From now on the peer may stop reading, and end its side first, for as long as it likes (D-421). */
+  letStandStill(): void
   /** Responds to a request that Node has detached from HTTP, and closes. */
   refuse(why: Unreadable): void
   /** Handles a failure of the parser or the socket. */
@@ -76,6 +78,7 @@ export function followConnection(socket: TLSSocket, options: ConnectionOptions):
   let stalledChecks = 0
   let lingerChecks = 0
   let lastProgress = ''
+  let mayStandStill = false
 
   const parse = takeParser(socket, receive)
   // Node calls this after a response that says `Connection: close`. Its own version closes while bytes are unread.
@@ -187,6 +190,12 @@ export function followConnection(socket: TLSSocket, options: ConnectionOptions):
       return true
     },
 
+    letStandStill() {
+      mayStandStill = true
+      // Node would end our side as soon as the peer ends its own.
+      socket.allowHalfOpen = true
+    },
+
     refuse(why) {
       if (phase !== 'open' || running !== undefined) cut()
       else end(answerUnreadable(why, undefined))
@@ -216,6 +225,7 @@ export function followConnection(socket: TLSSocket, options: ConnectionOptions):
     },
 
     check() {
+      if (mayStandStill) return
       const progress = progressOf(socket)
       const isMoving = progress !== lastProgress
       lastProgress = progress

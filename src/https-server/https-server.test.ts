@@ -154,6 +154,22 @@ test('an upgrade request during a running request cuts only its own connection',
   assert.ok(limit.load().open >= 1)
 })
 
+// Attack: an error that nothing listens for ends the whole process.
+test('a refused upgrade whose body never comes ends only its own connection', async (t) => {
+  const ends: string[] = []
+  const { connect } = await startHttpsServer(t, () => undefined, {
+    onUpgrade(_, response, { socket }) {
+      socket.once('close', () => ends.push('close'))
+      answer(response, 'no')
+    },
+  })
+  const { send, reply, socket } = await connect()
+  send(get('/', 'connection: Upgrade', 'upgrade: websocket', 'content-length: 3'))
+  assert.equal((await reply())?.text, 'no')
+  socket.destroy()
+  await eventually(() => ends[0], 'the end')
+})
+
 test('passes on all bytes that follow an upgrade request', async (t) => {
   const { connect } = await startHttpsServer(t, () => undefined, {
     onUpgrade(_, _response, { socket, head }) {

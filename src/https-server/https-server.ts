@@ -51,7 +51,7 @@ export interface HttpsServerOptions {
   readonly onUpgrade?: (
     message: IncomingMessage,
     response: ServerResponse,
-    stream: { readonly socket: Duplex; readonly head: Uint8Array },
+    stream: Upgraded,
   ) => void
   /** Returns the response to bytes that are not a valid request. The server adds `Connection: close`. */
   readonly onUnreadable: (why: Unreadable, parserCode: string | undefined) => RawAnswer
@@ -61,6 +61,17 @@ export interface HttpsServerOptions {
   /** Every connection begins with a load balancer's header that names the client (D-208). */
   readonly proxyProtocol?: ProxyProtocol
   readonly log: Log
+}
+
+/** A connection that a request asks to hand over to another protocol. */
+export interface Upgraded {
+  readonly socket: Duplex
+  /** The bytes that the client sent after its request. */
+  readonly head: Uint8Array
+  /** From now on the client may stop reading, and end its side first, for as long as it likes (D-421). */
+  letStandStill(): void
+  /** Closes the connection in a way that the client cannot mistake for an orderly end. */
+  reset(): void
 }
 
 export interface RawAnswer {
@@ -140,11 +151,15 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     server.on('upgrade', (message, socket, head) => {
       // Node has removed its own listener.
       message.socket.on('error', () => undefined)
+      // With a body to come, Node wraps the socket in another stream, which fails when a refused client leaves.
+      if (socket !== message.socket) socket.on('error', () => undefined)
       keepPlace(message)
       const response = new ServerResponse(message)
-      if (!connections.get(message.socket)?.leave(message, response)) return
+      const connection = connections.get(message.socket)
+      if (!connection?.leave(message, response)) return
       answerOver(message.socket, response)
-      onUpgrade(message, response, { socket, head })
+      const { letStandStill } = connection
+      onUpgrade(message, response, { socket, head, letStandStill, reset: () => reset(socket) })
     })
   }
   // D-45. The server does not offer tunnels.
@@ -332,6 +347,12 @@ function showPeer(socket: TLSSocket, { address, port }: ProxiedPeer): void {
 /** Node has no public way from a TLS socket to the underlying one. */
 function socketBelow(socket: Duplex): Socket | undefined {
   return (socket as TLSSocket & { readonly _parent?: Socket })._parent
+}
+
+/** Without the socket underneath, TLS can only end, and an end without its alert looks orderly to many clients. */
+function reset(socket: Duplex): void {
+  socketBelow(socket)?.resetAndDestroy()
+  socket.destroy()
 }
 
 function written({ status, reason, headers, body }: RawAnswer): string {

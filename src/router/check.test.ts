@@ -14,7 +14,12 @@ import { ALICE, openEdgePki, sessionUri } from '../../test/support/edge/edge-pki
 import { base64url, sha256 } from '../base/encoding.ts'
 import { days, hours, minutes, seconds } from '../base/time/duration.ts'
 import { epochSeconds, instant, plus } from '../base/time/instant.ts'
-import { createRouterCheck, type Presented, type RefusalReason } from './check.ts'
+import {
+  createHeldTokenCheck,
+  createRouterCheck,
+  type Presented,
+  type RefusalReason,
+} from './check.ts'
 import { createFeedCopy } from './feed-copy.ts'
 import type { FeedLine } from './feed-lines.ts'
 import type { SessionAnswer } from './session-checks.ts'
@@ -56,6 +61,7 @@ function startCheck(options: { readonly answer?: SessionAnswer } = {}) {
     },
   }
   const check = createRouterCheck({ copy, sessionChecks, clock })
+  const checkHeld = createHeldTokenCheck({ copy, clock })
   const end = (subject: string) =>
     take({ type: 'ended', subject, keepUntil: plus(clock.now(), hours(1)) })
   const checkBearer = async (
@@ -63,7 +69,7 @@ function startCheck(options: { readonly answer?: SessionAnswer } = {}) {
     token: string | undefined,
   ) =>
     check({ certificate: shown?.der, token: token === undefined ? undefined : { bearer: token } })
-  return { clock, copy, take, asked, check, end, checkBearer }
+  return { clock, copy, take, asked, check, checkHeld, end, checkBearer }
 }
 
 async function refusal(verdict: ReturnType<ReturnType<typeof startCheck>['check']>) {
@@ -425,4 +431,51 @@ test('refuses every caller if no heartbeat arrives for 30 s', async () => {
   assert.equal((await check(presented)).verdict, 'accepted')
   passed = 31
   assert.equal(await refusal(check(presented)), 'cut-off')
+})
+
+describe('D-410: a token that the gateway holds for a browser', () => {
+  test('is accepted without a certificate, and ends with its session, its token and its key', async () => {
+    const { checkHeld, clock } = startCheck()
+    const exp = epochSeconds(clock.now()) + 300
+    assert.deepEqual(await checkHeld(await pki.token({ jti: 'j1', exp })), {
+      verdict: 'accepted',
+      sessionId: ALICE.sessionId,
+      identityId: ALICE.identityId,
+      expiresAt: instant(exp * 1_000),
+      subjects: [ALICE.sessionId, 'j1', 'key:key-1'],
+    })
+  })
+
+  const ends: Readonly<Record<string, RefusalReason>> = {
+    [ALICE.sessionId]: 'session-ended',
+    j1: 'session-ended',
+    'key:key-1': 'token-invalid',
+  }
+  for (const [subject, reason] of Object.entries(ends)) {
+    test(`is refused after the end of ${subject}`, async () => {
+      const { checkHeld, end } = startCheck()
+      end(subject)
+      assert.equal(await refusal(checkHeld(await pki.token({ jti: 'j1' }))), reason)
+    })
+  }
+
+  test('is refused if it has expired, is not signed by the controller, or the gateway is cut off', async () => {
+    const { checkHeld, clock } = startCheck()
+    const token = await pki.token({ exp: epochSeconds(clock.now()) + 60 })
+    assert.equal(await refusal(checkHeld(await other.token())), 'token-invalid')
+    clock.advance(seconds(61))
+    assert.equal(await refusal(checkHeld(token)), 'token-expired')
+    const copy = createFeedCopy({ clock, onEnded: () => undefined })
+    assert.equal(await refusal(createHeldTokenCheck({ copy, clock })(token)), 'cut-off')
+  })
+
+  // The certificate of the login stays in the browser: behind the gateway nothing proves it.
+  test('is refused if its policy binds tokens to certificates', async () => {
+    const { checkHeld, take } = startCheck()
+    const policy = { id: 'p', allowsPassword: true, allowsCertificate: true, signers: [], cas: [] }
+    const demands = { requireTotp: false, requireExtJwt: null, bindTokens: true }
+    take({ type: 'policy', policy: { ...policy, ...demands } } as never)
+    const bound = { cnf: { 'x5t#S256': thumbprint(certificate) }, z_ap: 'p', amr: ['swk'] }
+    assert.equal(await refusal(checkHeld(await pki.token(bound))), 'token-bound-elsewhere')
+  })
 })

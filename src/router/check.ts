@@ -33,8 +33,8 @@ export interface Accepted {
   readonly certificateId?: string
   /** The expiry of the token. By itself it closes no open connection (D-42). */
   readonly expiresAt: Instant
-  /** SPEC Limits: the certificate is not valid after this. */
-  readonly certificateExpiresAt: Instant
+  /** SPEC Limits: the certificate is not valid after this. Undefined for a token that the router itself holds. */
+  readonly certificateExpiresAt?: Instant
   /** If one of these ends, so does what was accepted. */
   readonly subjects: readonly string[]
   /** Compared with the policies when they change; undefined with an older controller, which does not send it. */
@@ -77,6 +77,12 @@ export type RefusalReason =
 
 export type RouterCheck = (presented: Presented) => Promise<Accepted | Refused>
 
+/**
+ * Checks an access token that this router got for itself with a code and keeps: there is no connection with a
+ * certificate to compare it with. Never pass a token that a caller has presented (D-410).
+ */
+export type HeldTokenCheck = (token: string) => Promise<Accepted | Refused>
+
 interface Session {
   readonly sessionId: string
   readonly identityId: string
@@ -109,25 +115,12 @@ export function createRouterCheck(deps: {
     const name = nameOf(certificate, known, now)
     const session =
       'bearer' in token
-        ? await readBearer(token.bearer, known)
+        ? await readBearer(token.bearer, known, now)
         : await askAbout(token.ztSession, name)
     if ('verdict' in session) return session
     const refusal = mismatch(certificate, name, session)
     // No `await` from here on: what ends now is either seen here or reported to the watchers.
-    return refusal ?? notEnded(accept(certificate, name, session), session)
-  }
-
-  async function readBearer(token: string, known: Known): Promise<Session | Refused> {
-    const expected = { issuers: known.issuers, audience: known.brand, now: clock.now() }
-    const verdict = await known.keys.verify(token, expected)
-    switch (verdict.outcome) {
-      case 'good':
-        return verdict.token
-      case 'expired':
-        return refuse('token-expired')
-      case 'invalid':
-        return refuse('token-invalid', verdict.why)
-    }
+    return refusal ?? notEnded(copy, accept(certificate, name, session), session)
   }
 
   /**
@@ -148,20 +141,52 @@ export function createRouterCheck(deps: {
         return refuse('controller-unreachable', answer.why)
     }
   }
+}
 
-  function notEnded(accepted: Accepted, { tokenId, keyId }: Session): Accepted | Refused {
-    if (copy.isCutOff()) return refuse('cut-off')
-    const ended = accepted.subjects.find((subject) => copy.hasEnded(subject))
-    if (ended === undefined) {
-      const refusal = policyRefusal(copy.known()?.policies, accepted.login)
-      return refusal === undefined ? accepted : { verdict: 'refused', ...refusal }
-    }
-    if (keyId !== undefined && ended === keySubject(keyId)) {
-      return refuse('token-invalid', 'its key was withdrawn')
-    }
-    const isSession = ended === accepted.sessionId || ended === tokenId
-    return refuse(isSession ? 'session-ended' : 'certificate-removed')
+/** D-410: for the tokens of browsers, which the gateway holds for them. */
+export function createHeldTokenCheck(deps: {
+  readonly copy: Pick<FeedCopy, 'known' | 'hasEnded' | 'isCutOff'>
+  readonly clock: Pick<Clock, 'now'>
+}): HeldTokenCheck {
+  const { copy, clock } = deps
+  return async (token) => {
+    const known = copy.known()
+    if (known === undefined || copy.isCutOff()) return refuse('cut-off')
+    const session = await readBearer(token, known, clock.now())
+    if ('verdict' in session) return session
+    return notEnded(copy, accept(undefined, undefined, session), session)
   }
+}
+
+async function readBearer(token: string, known: Known, now: Instant): Promise<Session | Refused> {
+  const expected = { issuers: known.issuers, audience: known.brand, now }
+  const verdict = await known.keys.verify(token, expected)
+  switch (verdict.outcome) {
+    case 'good':
+      return verdict.token
+    case 'expired':
+      return refuse('token-expired')
+    case 'invalid':
+      return refuse('token-invalid', verdict.why)
+  }
+}
+
+function notEnded(
+  copy: Pick<FeedCopy, 'known' | 'hasEnded' | 'isCutOff'>,
+  accepted: Accepted,
+  { tokenId, keyId }: Session,
+): Accepted | Refused {
+  if (copy.isCutOff()) return refuse('cut-off')
+  const ended = accepted.subjects.find((subject) => copy.hasEnded(subject))
+  if (ended === undefined) {
+    const refusal = policyRefusal(copy.known()?.policies, accepted.login)
+    return refusal === undefined ? accepted : { verdict: 'refused', ...refusal }
+  }
+  if (keyId !== undefined && ended === keySubject(keyId)) {
+    return refuse('token-invalid', 'its key was withdrawn')
+  }
+  const isSession = ended === accepted.sessionId || ended === tokenId
+  return refuse(isSession ? 'session-ended' : 'certificate-removed')
 }
 
 /** R102: the certificate belongs to this session or this identity, or the token is bound to it. */
@@ -180,22 +205,25 @@ function mismatch(
 }
 
 function accept(
-  { fingerprint, thumbprint, notAfter }: ClientCertificate,
+  certificate: ClientCertificate | undefined,
   name: CertificateName | undefined,
   { sessionId, identityId, tokenId, keyId, expiresAt, boundTo, login }: Session,
 ): Accepted {
   const certificateId = name?.kind === 'session' ? name.certificateId : undefined
   const key = keyId === undefined ? undefined : keySubject(keyId)
-  const subjects = [sessionId, tokenId, certificateId, `cert:${fingerprint}`, key]
+  const shown = certificate === undefined ? undefined : `cert:${certificate.fingerprint}`
+  const subjects = [sessionId, tokenId, certificateId, shown, key]
   return {
     verdict: 'accepted',
     sessionId,
     identityId,
     ...(certificateId === undefined ? {} : { certificateId }),
     expiresAt,
-    certificateExpiresAt: notAfter,
+    ...(certificate === undefined ? {} : { certificateExpiresAt: certificate.notAfter }),
     subjects: subjects.filter((subject) => subject !== undefined),
-    ...(login === undefined ? {} : { login: { ...login, boundTo, shown: thumbprint } }),
+    ...(login === undefined
+      ? {}
+      : { login: { ...login, boundTo, shown: certificate?.thumbprint } }),
   }
 }
 

@@ -20,7 +20,7 @@ export interface LoginUnderPolicy extends LoginProof {
 export interface JudgedLogin extends LoginUnderPolicy {
   /** The certificate that the token is bound to, and that of the connection: SHA-256 in base64url. */
   readonly boundTo: string | undefined
-  readonly shown: string
+  readonly shown: string | undefined
 }
 
 export type PolicyRefusal =

@@ -9,7 +9,14 @@ import { type Random, systemRandom } from '../base/secrets/random.ts'
 import { Secret } from '../base/secrets/secret.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
 import { deferred } from '../base/time/deferred.ts'
-import { createRouterCheck, type RouterCheck } from './check.ts'
+import {
+  type Accepted,
+  createHeldTokenCheck,
+  createRouterCheck,
+  type HeldTokenCheck,
+  type Refused,
+  type RouterCheck,
+} from './check.ts'
 import { createConfirmer } from './confirmer.ts'
 import { type FeedTimes, startFeedClient } from './feed-client.ts'
 import { createFeedCopy, type FeedCopy } from './feed-copy.ts'
@@ -18,7 +25,14 @@ import { identityFault, type RouterIdentity } from './router-identity.ts'
 import { createSessionChecks } from './session-checks.ts'
 import { createWatches, type Watch } from './watches.ts'
 
-export type { Accepted, Presented, RefusalReason, Refused, RouterCheck } from './check.ts'
+export type {
+  Accepted,
+  HeldTokenCheck,
+  Presented,
+  RefusalReason,
+  Refused,
+  RouterCheck,
+} from './check.ts'
 export type { EndOfAcceptance, Watch } from './watches.ts'
 
 export interface RouterOptions {
@@ -40,6 +54,7 @@ export interface RouterOptions {
 
 export interface Router {
   readonly check: RouterCheck
+  readonly checkHeldToken: HeldTokenCheck
   /** For connections that stay open after a check: calls back once when they must be closed. */
   readonly watch: Watch
   /** Resolves once a check can succeed. */
@@ -78,6 +93,7 @@ export function startRouter(options: RouterOptions): Router {
   })
   const sessionChecks = createSessionChecks({ controller, identity, clock })
   const check = createRouterCheck({ copy, sessionChecks, clock })
+  const checkHeldToken = createHeldTokenCheck({ copy, clock })
   const { times } = options
   const feed = startFeedClient({
     controller,
@@ -100,14 +116,16 @@ export function startRouter(options: RouterOptions): Router {
     wasCutOff = isCutOff
     watches.look()
   }, LOOK_MILLISECONDS)
+  /** D-383: the controller learns which sessions are admitted here. */
+  function noted(verdict: Accepted | Refused): Accepted | Refused {
+    if (verdict.verdict === 'accepted') confirmer.admitted(verdict.sessionId)
+    return verdict
+  }
   const forgetting = setInterval(() => copy.forgetExpired(), FORGET_MILLISECONDS)
 
   return {
-    async check(presented) {
-      const verdict = await check(presented)
-      if (verdict.verdict === 'accepted') confirmer.admitted(verdict.sessionId)
-      return verdict
-    },
+    check: (presented) => check(presented).then(noted),
+    checkHeldToken: (token) => checkHeldToken(token).then(noted),
     watch: watches.watch,
     ready: ready.promise,
     isCutOff: () => copy.isCutOff(),

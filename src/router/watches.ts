@@ -92,7 +92,9 @@ export function createWatches(deps: {
       const now = clock.now()
       for (const watcher of [...watchers]) {
         if (isCutOff) end(watcher, 'cut-off')
-        else if (now > watcher.accepted.certificateExpiresAt) end(watcher, 'certificate-expired')
+        else if (now > (watcher.accepted.certificateExpiresAt ?? now)) {
+          end(watcher, 'certificate-expired')
+        }
       }
     },
   }

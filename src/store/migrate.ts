@@ -17,6 +17,8 @@ import { eventNames } from './migrations/0009-event-names.ts'
 import { overview } from './migrations/0010-overview.ts'
 import { confirmedEndings } from './migrations/0011-confirmed-endings.ts'
 import { keyPurpose } from './migrations/0012-key-purpose.ts'
+import { instances } from './migrations/0013-instances.ts'
+import { routerHosts } from './migrations/0014-router-hosts.ts'
 import { usedProofs } from './migrations/0017-used-proofs.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
@@ -35,6 +37,8 @@ const MIGRATIONS: readonly Migration[] = [
   overview,
   confirmedEndings,
   keyPurpose,
+  instances,
+  routerHosts,
   usedProofs,
 ]
 

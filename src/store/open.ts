@@ -21,12 +21,12 @@ import { sqlRecoveryCodes } from './identities/recovery-codes.ts'
 import { sqlTotpEnrollments } from './identities/totp-enrollments.ts'
 import { sqlAuthorities } from './installation/authorities.ts'
 import { sqlInstallation } from './installation/installation.ts'
-import { sqlInstanceRuns } from './installation/instance-runs.ts'
 import { sqlSealedValues } from './installation/sealed-values.ts'
 import { sqlSigningKeys } from './installation/signing-keys.ts'
 import { madeWhenUsed } from './made-when-used.ts'
 import { migrate } from './migrate.ts'
 import { sqlInstances } from './overview/instances.ts'
+import { sqlSessionSamples } from './overview/session-samples.ts'
 import { sqlStatistics } from './overview/statistics.ts'
 import { rememberReads } from './remembered-reads.ts'
 import { sqlAuthPolicies } from './rules/auth-policies.ts'
@@ -189,11 +189,11 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
   sessionCertificates: ({ db }) => sqlSessionCertificates(db),
   sessionEndings: ({ db }) => sqlSessionEndings(db),
   routerRuns: ({ db }) => sqlRouterRuns(db),
-  instanceRuns: ({ db }) => sqlInstanceRuns(db),
   sessionContacts: ({ db }) => sqlSessionContacts(db),
   signingKeys: ({ db }) => sqlSigningKeys(db),
   authorities: ({ db }) => sqlAuthorities(db),
   instances: ({ db }) => sqlInstances(db),
+  sessionSamples: ({ db }) => sqlSessionSamples(db),
   statistics: ({ db }) => sqlStatistics(db),
   events: ({ db, lists, onEvent }) => sqlEvents(db, lists, onEvent),
 }

@@ -48,12 +48,12 @@ export interface Tables {
   session_certificates: SessionCertificateRow
   session_endings: SessionEndingRow
   router_runs: RouterRunRow
-  instance_runs: InstanceRunRow
   session_contacts: SessionContactRow
   signing_keys: SigningKeyRow
   authorities: AuthorityRow
   events: EventRow
   instances: InstanceRow
+  session_samples: SessionSampleRow
 }
 
 /** Text that holds JSON. */
@@ -271,15 +271,6 @@ export interface RouterRunRow {
   steps: Json
 }
 
-interface InstanceRunRow {
-  id: string
-  place: string
-  host: string
-  started_at: Instant
-  seen_at: Instant
-  steps: Json
-}
-
 interface SessionContactRow {
   session_id: ApiSessionId
   router_id: IdentityId
@@ -331,8 +322,17 @@ export interface EventRow {
 /** A process, or a group of workers, that serves this database (D-368). */
 export interface InstanceRow {
   id: string
+  place: string
+  host: string
   version: string
   started_at: Instant
   seen_at: Instant
-  body: Json
+  report: Json
+  steps: Json
+}
+
+interface SessionSampleRow {
+  at: Instant
+  oidc: number
+  legacy: number
 }

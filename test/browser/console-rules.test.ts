@@ -87,12 +87,30 @@ test('screens of the installation as a whole, in a browser', async (t) => {
     page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
 
   await t.test('the overview shows sign-ins, instances, what expires and the backup', async () => {
-    await page.getByRole('img', { name: /Last 24 hours: \d+ sign-ins, 3 failures\./ }).waitFor()
+    await page
+      .getByRole('img', { name: /Sign-ins, last 24 hours: \d+ sign-ins, 3 failures\./ })
+      .waitFor()
+    await page.getByRole('img', { name: /Live sessions, last 24 hours: highest \d+/ }).waitFor()
     await page.getByText('Show the numbers').first().click()
-    await page.getByRole('region', { name: 'Last 24 hours' }).waitFor()
+    await page.getByRole('region', { name: 'Sign-ins, last 24 hours' }).waitFor()
     await page.getByText('No backup is recorded').waitFor()
     await page.getByRole('link', { name: `Laptop ${EVIL}` }).waitFor()
     await inspect('overview')
+  })
+
+  await t.test('on a phone one button opens the menu', async () => {
+    await page.setViewportSize(SMALL)
+    const link = page.getByRole('link', { name: 'Live sessions', exact: true })
+    assert.equal(await link.isVisible(), false)
+    const height = await page.locator('main').evaluate((main) => main.getBoundingClientRect().top)
+    assert.ok(height <= 130, `the page begins at ${height}`)
+    await page.getByRole('button', { name: 'Menu' }).focus()
+    await page.keyboard.press('Enter')
+    await link.waitFor()
+    assert.deepEqual((await checkWithAxe(page)).violations, [])
+    await page.keyboard.press('Escape')
+    assert.equal(await link.isVisible(), false)
+    await page.setViewportSize(WIDE)
   })
 
   await t.test('a policy is previewed before it is saved, by keyboard alone', async () => {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { decodeJwt, SignJWT } from 'jose'
@@ -17,7 +17,7 @@ import { beginLogin, submitPassword } from '../support/login/login.ts'
 import { administrate, logInAs } from '../support/management.ts'
 import { startChild, waitFor } from '../support/process/child-service.ts'
 import { type CommandLine, commandLineOf } from '../support/process/cli-login.ts'
-import type { Service } from '../support/service.ts'
+import { type Service, temporaryFolder } from '../support/service.ts'
 import { sql } from '../support/stores/sql.ts'
 
 const PASSWORD = 'a long password of hers'
@@ -52,6 +52,38 @@ test('what administrators do, on the command line', async (t) => {
     assert.equal(reply.status, 401, reply.text)
     return String(reply.headers['x-request-id'])
   }
+
+  await t.test(
+    'a router is made with its hosts, and its token is printed or in a file of its own',
+    async (st) => {
+      const hosts = ['--host', 'gw1.example.com', '--host', '10.1.2.3:8443']
+      const printed = await cli.run('create', 'router', 'gw1', ...hosts)
+      assert.equal(printed.code, 0, printed.stderr)
+      const [jwt = ''] = /^eyJ\S+$/m.exec(printed.stdout) ?? []
+      const { sub, em } = decodeJwt(jwt)
+      assert.equal(em, 'ott')
+      const made = await admin.get(`/identities/${sub}`)
+      assert.deepEqual(made.hosts, ['gw1.example.com', '10.1.2.3:8443'])
+      assert.equal(made.type, 'Router')
+      assert.match(printed.stderr, /^There: latchkey gateway --enroll FILE /)
+      await done(cli, ['list', 'routers'], /gw1 .* gw1\.example\.com, 10\.1\.2\.3:8443/)
+
+      const file = join(await temporaryFolder(st), 'gw2.jwt')
+      const kept = await cli.run('create', 'router', 'gw2', '--host', 'localhost', '--out', file)
+      assert.equal(kept.code, 0, kept.stderr)
+      assert.doesNotMatch(kept.stdout, /eyJ/)
+      assert.match(await readFile(file, 'utf8'), /^eyJ\S+\n$/)
+      assert.equal((await stat(file)).mode & 0o777, 0o600)
+      await refused(cli, ['create', 'router', 'gw3'], 64, /"create router" needs --host/)
+      await refused(cli, ['create', 'router', 'gw3', '--host', 'a/b'], 65, /--host/)
+      const again = ['create', 'router', 'gw3', '--host', 'a', '--out', file]
+      await refused(cli, again, 1, /exists; it is not overwritten/)
+      const other = join(await temporaryFolder(st), 'gw4.jwt')
+      const taken = ['create', 'router', 'gw2', '--host', 'a', '--out', other]
+      await refused(cli, taken, 73, /ENTITY_NAME_IN_USE/)
+      await assert.rejects(stat(other), { code: 'ENOENT' })
+    },
+  )
 
   await t.test('an identity is disabled for some minutes, and enabled', async () => {
     const { id } = await admin.createIdentity({ name: 'anna', password: PASSWORD })
@@ -365,8 +397,6 @@ test('what administrators do, on the command line', async (t) => {
       }
       const first = await sessionOf()
       await refused(cli, ['delete', 'session', first, '--yes', '--wait', '61'], 64, /from 0 to 60/)
-      const everybody = ['sessions', 'end-all', '--everybody', '--yes', '--wait', '5']
-      await refused(cli, everybody, 64, /--wait needs --identity/)
       const everyone = /Confirmed by 0 of 0 routers and 1 of 1 instance\.\n$/
       await done(cli, ['delete', 'session', first, '--yes', '--wait', '10'], everyone)
       await sessionOf()
@@ -378,22 +408,23 @@ test('what administrators do, on the command line', async (t) => {
       const path = join(service.home, 'latchkey.db')
       const database = { config: { db: { kind: 'sqlite', path } } } as Pick<Service, 'config'>
       const now = systemClock.now()
+      const report = JSON.stringify({ revision: 'x', failing: [], serverCertificates: [] })
       await sql(
         database,
-        `insert into instance_runs values ('x', 'x', 'other-host', ${now}, ${now}, '[]')`,
+        `insert into instances values ('x', 'x', 'other-host', '1.0.0', ${now}, ${now}, '${report}', '[]')`,
       )
       const second = await sessionOf()
       const late = await cli.run('disable', 'identity', 'hana', '--wait', '0')
       assert.equal(late.code, 74, late.stderr)
       assert.match(late.stdout, /^NOT CONFIRMED .*\n(?:.*\n)?instance other-host +waiting /m)
-      await sql(database, `delete from instance_runs where id = 'x'`)
+      await sql(database, `delete from instances where id = 'x'`)
 
       const described =
         /token\.issued(?:.*\n)+.*session\.ended +identity-disabled(?:.*\n)+Confirmed by /
       await done(cli, ['describe', 'session', second], described)
       await refused(cli, ['describe', 'session', 'nothing'], 66, /NOT_FOUND/)
       await admin.createIdentity({ name: 'edge-1', type: 'Router' })
-      await done(cli, ['list', 'routers'], /^edge-1 +\w+ +no +- +- +0$/m)
+      await done(cli, ['list', 'routers'], /^edge-1 +\w+ +- +no +- +- +0$/m)
     },
   )
 
@@ -421,18 +452,24 @@ test('what administrators do, on the command line', async (t) => {
     const local = await cli.run('keys', 'rotate', '--home', service.home)
     assert.equal(local.code, 0, local.stderr)
     assert.equal((await admin.get('/signing-keys')).length, 6)
+    await refused(cli, ['keys', 'rotate', '--wait', '5'], 64, /--wait needs --revoke-now/)
     // The token of the command line is one of those that are withdrawn; its session goes on.
-    const leaked = ['keys', 'rotate', '--context', 'default', '--revoke-now']
+    const leaked = ['keys', 'rotate', '--context', 'default', '--revoke-now', '--wait', '10']
     await done(
       cli,
       leaked,
-      /^(The key \S+ \(\w+\) for (access|ID) tokens signs from now on\.\n){2}All older keys are withdrawn: /,
+      /^(The key \S+ \(\w+\) for (access|ID) tokens signs from now on\.\n){2}All older keys are withdrawn: .*\nConfirmed by 0 of 0 routers and 1 of 1 instance\.\n$/,
     )
+    const inHome = ['keys', 'rotate', '--home', service.home, '--revoke-now', '--wait', '10']
+    await done(cli, inHome, /\nConfirmed by 0 of 0 routers and 1 of 1 instance\.\n$/)
     assert.equal(JSON.parse((await cli.run('keys', 'list', '--json')).stdout).length, 2)
   })
 
   await t.test('with --everybody, the administrator is logged out as well', async () => {
-    await done(cli, ['sessions', 'end-all', '--everybody', '--yes'], /^All sessions have ended\. /)
+    const args = ['sessions', 'end-all', '--everybody', '--yes', '--wait', '10']
+    const confirmed =
+      /^All sessions have ended\. .*\nConfirmed by 1 of 1 routers and instances\.\n$/
+    await done(cli, args, confirmed)
     await waitFor(
       async () => (await cli.run('list', 'identities')).code === 77,
       () => 'the end of our own session',

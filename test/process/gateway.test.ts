@@ -159,9 +159,18 @@ test('what the gateway cannot be started with is named, with exit code 64', asyn
     [{ '--controller': 'http://localhost:1280' }, '--controller is not https://HOST:PORT'],
     [{ '--controller': 'https://a/edge' }, '--controller is not https://HOST:PORT'],
     [{ '--listen': '8443' }, '--listen is not HOST:PORT'],
-    [{ '--upstream': 'https://localhost' }, '--upstream is not http://HOST:PORT'],
-    [{ '--upstream': 'http://localhost/path' }, '--upstream is not http://HOST:PORT'],
-    [{ '--home': 'here' }, '"gateway" takes no --home'],
+    [
+      { '--upstream': 'https://localhost' },
+      '--upstream is not [NAME=]http://HOST:PORT or [NAME=]tcp://HOST:PORT',
+    ],
+    [
+      { '--upstream': 'http://localhost/path' },
+      '--upstream is not [NAME=]http://HOST:PORT or [NAME=]tcp://HOST:PORT',
+    ],
+    [
+      { '--upstream': 'a_b=http://localhost' },
+      '--upstream is not [NAME=]http://HOST:PORT or [NAME=]tcp://HOST:PORT',
+    ],
   ]
   for (const [changes, complaint] of cases) {
     const values = Object.entries({ ...good, ...changes })

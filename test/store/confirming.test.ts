@@ -1,4 +1,4 @@
-/** Running routers and instances with their confirmations, and which session was at which router. D-381, D-383. */
+/** Running routers with their confirmations, and which session was at which router. D-381, D-383. */
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { IdentityId } from '../../src/base/ids.ts'
@@ -76,22 +76,6 @@ for (const database of ALL) {
       }
       assert.equal(await sessionContacts.removeExpired(after(7), 10), 0)
       assert.equal(await sessionContacts.removeExpired(after(8), 10), 1)
-    })
-
-    test('an instance has one row, its successor in the same place replaces it', async (t) => {
-      const { instanceRuns } = await open(t)
-      const row = { id: 'a', place: 'p', host: 'h', startedAt: NOON, seenAt: NOON, steps: [] }
-      await instanceRuns.replace(row)
-      await instanceRuns.replace({ ...row, id: 'other', place: 'q', startedAt: after(1) })
-      const later = { ...row, seenAt: after(5), steps: [step(4)] }
-      await instanceRuns.replace(later)
-      assert.deepEqual((await instanceRuns.list())[0], later)
-      await instanceRuns.removeAt('p')
-      assert.deepEqual(
-        (await instanceRuns.list()).map(({ id }) => id),
-        ['other'],
-      )
-      assert.equal(await instanceRuns.removeExpired(after(1), 10), 1)
     })
 
     test('an ending is found by what ended', async (t) => {

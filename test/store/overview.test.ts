@@ -1,10 +1,11 @@
-/** Instances, counts and the ends of enrolled certificates, on every database: D-367 to D-369. */
+/** Instances, samples, counts and the ends of enrolled certificates, on every database: D-361, D-367 to D-369. */
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, test } from 'node:test'
 import type { AuthenticatorId, IdentityId } from '../../src/base/ids.ts'
 import { days } from '../../src/base/time/duration.ts'
 import { instant } from '../../src/base/time/instant.ts'
 import type { Instance } from '../../src/domain/overview/instance.ts'
+import { positionOf } from '../../src/domain/sessions/confirming/position.ts'
 import { openOpenssl } from '../support/certificates/openssl.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL } from './databases.ts'
@@ -33,6 +34,7 @@ const NOON_OF_OPENSSL = instant(0)
 
 const INSTANCE: Instance = {
   id: 'one',
+  place: 'home-1',
   host: 'node-1',
   version: '1.2.3',
   revision: 'source',
@@ -40,6 +42,7 @@ const INSTANCE: Instance = {
   seenAt: NOON,
   failing: ['store'],
   serverCertificates: [{ listener: 'default', endsAt: after(9), isOwn: true }],
+  steps: [],
 }
 
 for (const database of ALL) {
@@ -47,13 +50,45 @@ for (const database of ALL) {
     test('an instance has one row, the newest first; old ones are removed', async (t) => {
       const { instances } = await (await database.create(t)).open()
       await instances.replace(INSTANCE)
-      const again = { ...INSTANCE, version: '1.2.4', seenAt: after(5), failing: [] }
+      const steps = [{ position: positionOf(4, [6]), at: after(5) }]
+      const again = { ...INSTANCE, version: '1.2.4', seenAt: after(5), failing: [], steps }
       await instances.replace(again)
-      const other = { ...INSTANCE, id: 'two', startedAt: after(1) }
+      const other = { ...INSTANCE, id: 'two', place: 'home-2', startedAt: after(1) }
       await instances.replace(other)
       assert.deepEqual(await instances.list(), [other, again])
-      await instances.removeUnseenSince(after(1))
+      assert.equal(await instances.removeExpired(after(1), 10), 1)
       assert.deepEqual(await instances.list(), [again])
+      await instances.replace({ ...other, place: again.place })
+      await instances.remove('one')
+      assert.deepEqual(
+        (await instances.list()).map(({ id }) => id),
+        ['two'],
+      )
+      await instances.removeAt(again.place)
+      assert.deepEqual(await instances.list(), [])
+    })
+
+    test('one instance counts the live sessions of a time, and days have their highest', async (t) => {
+      const { sessionSamples } = await (await database.create(t)).open()
+      const midnight = instant(NOON - (NOON % days(1)))
+      const at = (days: number, quarters: number) =>
+        instant(midnight + days * 86_400_000 + quarters * 900_000)
+      const samples = [
+        { at: at(0, 0), oidc: 3, legacy: 1 },
+        { at: at(0, 95), oidc: 5, legacy: 4 },
+        { at: at(1, 0), oidc: 2, legacy: 0 },
+      ]
+      for (const sample of samples) await sessionSamples.insert(sample)
+      await sessionSamples.insert({ at: at(0, 0), oidc: 99, legacy: 99 })
+      assert.equal(await sessionSamples.has(at(0, 0)), true)
+      assert.equal(await sessionSamples.has(at(0, 1)), false)
+      assert.deepEqual(await sessionSamples.list(at(0, 1)), samples.slice(1))
+      assert.deepEqual(await sessionSamples.listHighest(at(0, 0)), [
+        { from: at(0, 0), highest: 9 },
+        { from: at(1, 0), highest: 2 },
+      ])
+      assert.equal(await sessionSamples.removeExpired(at(1, 0), 10), 2)
+      assert.deepEqual(await sessionSamples.list(at(0, 0)), samples.slice(2))
     })
 
     test('events are counted by type and time, and repeats count each', async (t) => {
@@ -95,10 +130,14 @@ for (const database of ALL) {
       await apiSessions.insert(aLegacySession({ ...live, id: sessionId('b'), amr: ['pwd', 'otp'] }))
       await apiSessions.insert(aSession({ ...live, id: sessionId('c'), amr: ['pwd'] }))
       await apiSessions.insert(aSession({ id: sessionId('d'), expiresAt: NOON, amr: ['swk'] }))
-      assert.deepEqual(await statistics.countSessionsByProof(NOON), [
-        { amr: ['pwd'], sessions: 2 },
-        { amr: ['pwd', 'otp'], sessions: 1 },
-      ])
+      const counts = await statistics.countSessionsByProof(NOON)
+      assert.deepEqual(
+        counts.toSorted((a, b) => b.sessions - a.sessions),
+        [
+          { kind: 'oidc', amr: ['pwd'], sessions: 2 },
+          { kind: 'legacy', amr: ['pwd', 'otp'], sessions: 1 },
+        ],
+      )
     })
 
     test('enrolled certificates are listed by their end, which follows a renewal', async (t) => {

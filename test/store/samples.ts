@@ -81,6 +81,7 @@ export function anIdentity(given: Partial<Identity> = {}): Identity {
     externalId: 'zoe@example.org',
     authPolicyId: aPolicy().id,
     roleAttributes: ['staff', 'door "7"'],
+    hosts: [],
     appData: { floor: 3, keyholder: true },
     tags: { note: 'a\nb', nothing: null },
     disabledAt: after(2),

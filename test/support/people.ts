@@ -71,6 +71,7 @@ export function anIdentity(changes: Partial<Identity> = {}): Identity {
     externalId: 'zoe@example.org',
     authPolicyId: 'policy-1' as AuthPolicyId,
     roleAttributes: [],
+    hosts: [],
     appData: {},
     tags: {},
     disabledAt: undefined,

@@ -1,60 +1,97 @@
 /**
- * What this instance tells the others about itself: that it runs, and which endings all its processes have applied
- * (D-381). It writes when endings were applied, at most four times a second, and otherwise once a minute.
+ * What this instance tells the others about itself, in one row: that it runs, with its version and health (D-368), and
+ * which endings all its processes have applied (D-381). It writes once a minute, and when endings were applied, at most
+ * four times a second. Without endings it does nothing in between.
  */
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Brand } from '../../base/brand.ts'
 import { newId } from '../../base/ids.ts'
 import { type Duration, milliseconds, seconds } from '../../base/time/duration.ts'
+import { createCheckHealth } from '../../domain/health/check-health.ts'
+import type { Instance } from '../../domain/overview/instance.ts'
+import { createSampleSessions } from '../../domain/overview/session-samples.ts'
 import { covers, type Position, writePosition } from '../../domain/sessions/confirming/position.ts'
-import type { Step } from '../../domain/sessions/confirming/stores.ts'
 import type { RepeatedWork } from '../background.ts'
 import type { Core } from '../core.ts'
+import { serverCertificates } from './server-certificates.ts'
 
 export interface InstancePresence {
   /** Tells the others of the start. What an instance left behind that ran in the same home is removed. */
   begin(): Promise<void>
-  readonly work: RepeatedWork
+  readonly works: readonly RepeatedWork[]
   /** Tells the others of the end. */
   end(): Promise<void>
 }
 
 type InstanceId = Brand<string, 'InstanceId'>
 
-const LOOK: Duration = milliseconds(250)
-/** Less than a third of the time after which others take it for gone. */
-const WRITE_AT_LEAST: Duration = seconds(60)
+/** A third of the time after which others take it for gone. */
+const REPORT_EVERY: Duration = seconds(60)
+/** Between two writes while endings arrive; far less than the second within which an end is known everywhere (D-34). */
+const CONFIRM_AFTER: Duration = milliseconds(250)
 const MOST_STEPS = 32
 
 export function createInstancePresence(
-  core: Pick<Core, 'config' | 'clock' | 'random' | 'ports' | 'store'>,
+  core: Pick<Core, 'config' | 'clock' | 'random' | 'ports' | 'store' | 'build'>,
   /** What the other processes of the instance have applied; undefined if one does not answer. Default: there are none. */
   appliedByOthers?: () => Promise<readonly Position[] | undefined>,
 ): InstancePresence {
-  const { clock, ports } = core
-  const { instanceRuns } = core.store.aside
+  const { clock, config, ports, build } = core
+  const { installation, instances, sessionSamples, apiSessions } = core.store.aside
+  const { endedSessions } = ports
+  const stopping = new AbortController().signal
+  const checkHealth = createCheckHealth({ ...ports, installation, stopping })
+  const sampleSessions = createSampleSessions({ clock, apiSessions, sessionSamples })
   const host = hostname()
-  const place = createHash('sha256').update(`${host}\n${core.config.home}`).digest('hex')
-  const id = newId<InstanceId>(core.random)
-  const startedAt = clock.now()
-  let steps: readonly Step[] = []
+  let row: Instance = {
+    id: newId<InstanceId>(core.random),
+    place: createHash('sha256').update(`${host}\n${config.home}`).digest('hex'),
+    host,
+    version: build.version,
+    revision: build.revision,
+    startedAt: clock.now(),
+    seenAt: clock.now(),
+    failing: [],
+    serverCertificates: [],
+    steps: [],
+  }
   let applied = ''
-  let writtenAt = clock.uptime()
+  let wake = (): void => {}
+  let writing: Promise<void> = Promise.resolve()
 
-  async function write(): Promise<void> {
-    await instanceRuns.replace({ id, place, host, startedAt, seenAt: clock.now(), steps })
-    writtenAt = clock.uptime()
+  /** One after the other, so that the newest row is written last. */
+  async function write(changes: Partial<Instance>): Promise<void> {
+    row = { ...row, ...changes, seenAt: clock.now() }
+    const written = writing.then(() => instances.replace(row))
+    writing = written.catch(() => {})
+    await written
   }
 
-  async function round(): Promise<void> {
-    const position = ports.endedSessions.position()
+  async function report(): Promise<void> {
+    const checks = await checkHealth()
+    await write({
+      failing: checks.filter(({ healthy }) => !healthy).map(({ id }) => id),
+      serverCertificates: await serverCertificates(config),
+    })
+    await sampleSessions()
+  }
+
+  /** Retries until it has confirmed what this process has applied: nothing else would wake it. */
+  async function confirm(): Promise<void> {
+    const position = endedSessions.position()
     const text = writePosition(position)
-    if (text !== applied && (await haveOthers(position))) {
-      steps = [...steps, { position, at: clock.now() }].slice(-MOST_STEPS)
-      await write()
+    if (text === applied) return
+    let isConfirmed = false
+    try {
+      if (!(await haveOthers(position))) return
+      const step = { position, at: clock.now() }
+      await write({ steps: [...row.steps, step].slice(-MOST_STEPS) })
       applied = text
-    } else if (clock.uptime() - writtenAt >= WRITE_AT_LEAST) await write()
+      isConfirmed = true
+    } finally {
+      if (!isConfirmed) wake()
+    }
   }
 
   async function haveOthers(position: Position): Promise<boolean> {
@@ -65,12 +102,25 @@ export function createInstancePresence(
 
   return {
     async begin() {
-      await instanceRuns.removeAt(place)
-      await write()
-      await round()
+      await instances.removeAt(row.place)
+      await write({})
+      await confirm()
     },
-    work: { name: 'instance', every: LOOK, round },
-    end: () => instanceRuns.remove(id),
+    works: [
+      { name: 'report', every: REPORT_EVERY, round: report, isUrgent: true },
+      {
+        name: 'confirmations',
+        every: REPORT_EVERY,
+        round: confirm,
+        soonAfter: CONFIRM_AFTER,
+        wokenBy(soon) {
+          wake = soon
+          endedSessions.onPosition(soon)
+          soon()
+        },
+      },
+    ],
+    end: () => instances.remove(row.id),
   }
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../../telemetry/families.ts'
 import type { Limits } from '../compose/limits.ts'
 import type { Core } from '../core.ts'
-import { expirySource } from '../monitoring/report-instance.ts'
+import { expirySource } from '../monitoring/expiry-source.ts'
 import type { RunningWorker } from './pool.ts'
 
 /** A worker that hangs must not block a scrape; its last known counts are shown. */

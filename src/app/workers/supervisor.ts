@@ -148,7 +148,7 @@ async function beginWork(parts: {
   await presence.begin()
   const background = runInBackground(
     [
-      presence.work,
+      ...presence.works,
       ...chores(core, {
         // The next report has the new fingerprint.
         onNewAuthorities() {},

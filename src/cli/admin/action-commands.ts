@@ -43,12 +43,35 @@ export const ACTION_COMMANDS: readonly Command[] = [
     },
   }),
   command({
+    words: 'create router',
+    what: 'create a router, and the one-time token that its gateway enrolls with',
+    audience: 'administrator',
+    operands: [{ name: 'NAME' }],
+    options: {
+      host: {
+        value: 'HOST[:PORT]',
+        what: 'where browsers and clients reach the gateway; repeatable',
+        isList: true,
+      },
+      out: { value: 'FILE', what: 'file for the token, which must not exist' },
+      ...SESSION_OPTIONS,
+    },
+    examples: [
+      'latchkey create router gw1 --host gw1.example.com --out gw1.jwt',
+      'latchkey create router gw2 --host gw2.example.com:8443 --host 10.1.2.3',
+    ],
+    load: async () => {
+      const { createRouter } = await import('./routers/create-router.ts')
+      return (values, io, [name = '']) => createRouter(name, values, io)
+    },
+  }),
+  command({
     words: 'list routers',
     what: 'list edge routers, with the time of their last contact',
     audience: 'administrator',
     options: SESSION_OPTIONS,
     examples: ['latchkey list routers'],
-    load: async () => (await import('./sessions/list-routers.ts')).listRouters,
+    load: async () => (await import('./routers/list-routers.ts')).listRouters,
   }),
   command({
     words: 'disable identity',

@@ -1,5 +1,6 @@
 /** Blocking and unblocking identities: disable, enable, unlock, TOTP, sessions. API 3.3, R051. */
 import { pathOf } from '../api/edge-api.ts'
+import { openAnonymous } from '../api/open-anonymous.ts'
 import { openApi, type SessionValues } from '../api/open-api.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { plain, printJson } from '../terminal/output.ts'
@@ -9,7 +10,7 @@ import { numberOf } from './entities/fields.ts'
 import { findAllNamed, findNamed, idOf } from './entities/names.ts'
 import { resourceOf } from './entities/resources.ts'
 import { titleOf } from './entities/write-entity.ts'
-import { secondsOf, type WaitValues } from './sessions/confirmations.ts'
+import { askWithoutSession, secondsOf, type WaitValues } from './sessions/confirmations.ts'
 
 const IDENTITIES = resourceOf('identity')
 const AUTHENTICATORS = resourceOf('authenticator')
@@ -94,17 +95,7 @@ export async function endSessions(
   if ((name === undefined) !== (everybody === true)) {
     throw new Misuse('"sessions end-all" needs either --identity or --everybody')
   }
-  if (secondsOf(values) !== undefined && everybody === true) {
-    throw new Misuse('--wait needs --identity: with --everybody your own session ends too')
-  }
-  if (name === undefined) {
-    const api = await openApi(values, io)
-    await confirm('End the sessions of all identities, including your own?', values, io)
-    await api.send('POST', '/api-sessions/end-all', { confirm: true })
-    if (values.json === true) printJson(io, {})
-    else io.out('All sessions have ended. Log in again.')
-    return EXIT.ok
-  }
+  if (name === undefined) return endEverySession(values, io)
   const { api, identities } = await openIdentities([name], values, io)
   await confirm(plain(`End all sessions of ${identities.map(titleOf).join()}?`), values, io)
   return forEach(
@@ -117,6 +108,24 @@ export async function endSessions(
     },
     api,
   )
+}
+
+/** The session of the caller ends too, so the confirmations are asked for without it. */
+async function endEverySession(values: ConfirmedValues, io: Io): Promise<ExitCode> {
+  const seconds = secondsOf(values)
+  const api = await openApi(values, io)
+  const anonymous = await openAnonymous(values, io)
+  await confirm('End the sessions of all identities, including your own?', values, io)
+  await api.send('POST', '/api-sessions/end-all', { confirm: true })
+  if (values.json !== true) io.out('All sessions have ended. Log in again.')
+  const proof =
+    seconds === undefined
+      ? undefined
+      : await askWithoutSession(anonymous, api.takeEnding(), seconds)
+  if (values.json === true) {
+    printJson(io, proof === undefined ? {} : { confirmations: proof.confirmations })
+  } else for (const line of proof?.lines ?? []) io.out(line)
+  return proof === undefined || proof.isConfirmed ? EXIT.ok : EXIT.unconfirmed
 }
 
 async function openIdentities(names: readonly string[], values: SessionValues, io: Io) {

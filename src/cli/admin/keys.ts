@@ -1,10 +1,18 @@
 /** `latchkey keys list`, and `keys rotate` over the API. API 3.3, D-23, D-135. */
+import { SessionEnded } from '../../client/client.ts'
+import { openAnonymous } from '../api/open-anonymous.ts'
 import { openApi, type SessionValues } from '../api/open-api.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 import { printJson } from '../terminal/output.ts'
 import type { Column } from './entities/columns.ts'
 import { printRows, readAll } from './entities/list-entities.ts'
 import { type NewKey, printNewKeys } from './new-keys.ts'
+import {
+  askForProof,
+  askWithoutSession,
+  secondsOf,
+  type WaitValues,
+} from './sessions/confirmations.ts'
 
 const PATH = '/signing-keys'
 
@@ -26,17 +34,29 @@ export async function listKeys(values: SessionValues, io: Io): Promise<ExitCode>
 }
 
 export async function rotateKeysByApi(
-  values: SessionValues & { readonly 'revoke-now'?: boolean },
+  values: SessionValues & WaitValues & { readonly 'revoke-now'?: boolean },
   io: Io,
 ): Promise<ExitCode> {
   const revokeNow = values['revoke-now'] === true
+  const seconds = secondsOf(values)
   const api = await openApi(values, io)
+  const anonymous = await openAnonymous(values, io)
   const made = await api.send('POST', PATH, { revokeNow })
-  if (values.json === true) {
-    printJson(io, made)
-    return EXIT.ok
-  }
   // The answer names the keys: after --revoke-now our own token is rejected, and could not fetch them.
-  printNewKeys(io, made['keys'] as readonly NewKey[], revokeNow ? 'older-keys' : 'nothing')
-  return EXIT.ok
+  if (values.json !== true) {
+    printNewKeys(io, made['keys'] as readonly NewKey[], revokeNow ? 'older-keys' : 'nothing')
+  }
+  const ending = api.takeEnding()
+  const proof =
+    seconds === undefined
+      ? undefined
+      : await askForProof({ ...api, takeEnding: () => ending }, seconds).catch((error) => {
+          // A session without a refresh token ends with its access token.
+          if (error instanceof SessionEnded) return askWithoutSession(anonymous, ending, seconds)
+          throw error
+        })
+  if (values.json === true) {
+    printJson(io, proof === undefined ? made : { ...made, confirmations: proof.confirmations })
+  } else for (const line of proof?.lines ?? []) io.out(line)
+  return proof === undefined || proof.isConfirmed ? EXIT.ok : EXIT.unconfirmed
 }

@@ -14,8 +14,16 @@ export async function showOverview(values: SessionValues, io: Io): Promise<ExitC
     printJson(io, answer)
     return EXIT.ok
   }
-  const { signIns, sessions, proofs, lockedPasswords, instances, expiring, lastBackup } =
-    answer as unknown as Overview
+  const {
+    signIns,
+    sessions,
+    sessionsOverTime,
+    proofs,
+    lockedPasswords,
+    instances,
+    expiring,
+    lastBackup,
+  } = answer as unknown as Overview
   const sum = (count: (hour: Overview['signIns']['hours'][number]) => number) =>
     String(signIns.hours.reduce((total, hour) => total + count(hour), 0))
   printFields(io, [
@@ -24,6 +32,15 @@ export async function showOverview(values: SessionValues, io: Io): Promise<ExitC
     ['locks, last 24 hours', sum(({ locked }) => locked)],
     ['locked passwords now', String(lockedPasswords)],
     ['live sessions', `${sessions.oidc} OIDC, ${sessions.legacy} legacy`],
+    [
+      '  highest, last 24 hours',
+      String(
+        Math.max(
+          sessions.oidc + sessions.legacy,
+          ...sessionsOverTime.quarters.map(({ oidc, legacy }) => oidc + legacy),
+        ),
+      ),
+    ],
     ...proofs.map(({ amr, sessions: count }): [string, string] => [
       `  proven by ${amr.join(' + ')}`,
       String(count),

@@ -10,6 +10,7 @@ import { rotateKeys } from '../commands/keys-rotate.ts'
 import { readHomeOptions } from '../home/home-options.ts'
 import { type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { rotateKeysByApi } from './keys.ts'
+import { secondsOf, type WaitValues } from './sessions/confirmations.ts'
 
 export async function rotateKeysSomewhere(
   values: {
@@ -17,10 +18,14 @@ export async function rotateKeysSomewhere(
     readonly config?: string
     readonly context?: string
     readonly 'revoke-now'?: boolean
-  },
+  } & WaitValues,
   io: Io,
 ): Promise<ExitCode> {
   const { home, config, context } = values
+  const seconds = secondsOf(values)
+  if (seconds !== undefined && values['revoke-now'] !== true) {
+    throw new Misuse('--wait needs --revoke-now: without it no key is withdrawn')
+  }
   const isHomeNamed = (home ?? config ?? readEnvironment(io.variables).home) !== undefined
   if (context !== undefined && (home ?? config) !== undefined) {
     throw new Misuse('--context is for the API, --home and --config for a home on this machine')
@@ -30,7 +35,7 @@ export async function rotateKeysSomewhere(
     (isHomeNamed || (await exists(io.resolve(join(DEFAULT_HOME, CONFIG_FILE)))))
   ) {
     const revokes = values['revoke-now'] === true ? 'older-keys' : 'nothing'
-    return rotateKeys(readHomeOptions(values, io), io, revokes)
+    return rotateKeys(readHomeOptions(values, io), io, revokes, seconds)
   }
   return rotateKeysByApi(values, io)
 }

@@ -1,4 +1,5 @@
 /** The commands for operators of the service. */
+import { WAIT } from '../admin/sessions/confirmations.ts'
 import { readHomeOptions } from '../home/home-options.ts'
 import { command } from './command.ts'
 
@@ -122,10 +123,11 @@ export const SERVICE_COMMANDS = [
       'revoke-now': {
         what: 'after a leak: the new keys sign at once, and all older ones are withdrawn',
       },
+      ...WAIT,
     },
     examples: [
       'latchkey keys rotate --home /srv/latchkey',
-      'latchkey keys rotate --context work --revoke-now',
+      'latchkey keys rotate --context work --revoke-now --wait 30',
     ],
     load: async () => (await import('../admin/rotate-keys.ts')).rotateKeysSomewhere,
   }),
@@ -209,18 +211,23 @@ export const SERVICE_COMMANDS = [
     what: 'run a gateway that admits callers with a session and its certificate',
     audience: 'service',
     options: {
+      home: { value: 'FOLDER', what: 'gateway.yml and identity.json; default ./latchkey-gateway' },
       controller: { value: 'URL', what: 'https://HOST:PORT of the controller' },
       identity: {
         value: 'FILE',
         what: 'identity of the gateway: JSON with id, cert, key and ca, in PEM',
       },
       listen: { value: 'HOST:PORT', what: 'address to listen on' },
-      upstream: { value: 'URL', what: 'http://HOST:PORT of the service behind it' },
+      upstream: {
+        value: '[NAME=]URL',
+        what: 'http://HOST:PORT of the service behind it, or tcp://HOST:PORT',
+        isList: true,
+      },
     },
     examples: [
       'latchkey gateway --controller https://auth.example.com --identity router.json \\\n' +
         '    --listen 0.0.0.0:8443 --upstream http://127.0.0.1:8080',
     ],
-    load: async () => (await import('../commands/gateway.ts')).runGateway,
+    load: async () => (await import('../gateway/gateway.ts')).runGateway,
   }),
 ]

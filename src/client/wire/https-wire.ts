@@ -192,6 +192,12 @@ const CAUSES: Readonly<Record<string, string>> = {
   EPROTO: 'it does not speak HTTPS',
 }
 
+/** Returns why no connection came about, for the end of a sentence. */
+export function connectionProblem(code: unknown): string {
+  const { [String(code)]: known } = CAUSES
+  return known === undefined ? String(code ?? 'lost') : `${known} (${String(code)})`
+}
+
 function explain(error: unknown, host: string, progress: Progress, isTooLate: boolean): unknown {
   if (error instanceof UnexpectedAnswer) return error
   const { code } = error as { readonly code?: unknown }
@@ -212,11 +218,9 @@ function explain(error: unknown, host: string, progress: Progress, isTooLate: bo
     return new UnexpectedAnswer('the answer is not HTTP', { cause: error })
   }
   const isStale = progress.isReused && code === 'ECONNRESET'
-  const { [String(code)]: known } = CAUSES
-  const cause = known === undefined ? String(code ?? 'lost') : `${known} (${code})`
   const message = mayHaveHappened
     ? `the answer of ${host} was lost (${code ?? 'cut'})`
-    : `no connection to ${host}: ${cause}`
+    : `no connection to ${host}: ${connectionProblem(code)}`
   return new ServerUnavailable('NO_ANSWER', message, {
     mayHaveHappened,
     cause: isStale ? new StaleConnection('', { cause: error }) : error,

@@ -87,6 +87,7 @@ export const LedgerReply = detail(Ledger)
 export const Router = z.strictObject({
   id: z.string(),
   name: z.string(),
+  hosts: z.array(z.string()),
   disabled: z.boolean(),
   isConnected: z.boolean(),
   confirms: z.boolean().nullable().describe('Null if it has never connected.'),

@@ -26,6 +26,9 @@ export const Id = z.string().min(1).max(64)
 
 export const Roles = z.array(line(256)).max(256)
 
+/** D-391. The use case checks what they are. */
+export const RouterHosts = z.array(line(300)).max(32)
+
 export const Pem = z.string().min(1).max(LONGEST_PEM)
 
 const MOST_TAGS = 64

@@ -4,7 +4,7 @@ import { IDENTITY } from '../../entities/identity.ts'
 import { managedShape } from '../described.ts'
 import { detail, list } from '../envelope.ts'
 import { EnrollmentOfNew, OpenEnrollments } from './enrollments.ts'
-import { ExternalId, Id, Name, NewTags, Roles } from './fields.ts'
+import { ExternalId, Id, Name, NewTags, Roles, RouterHosts } from './fields.ts'
 
 /** The fields that an administrator sets: PUT replaces all of them, PATCH some. */
 export const ChosenIdentity = z.strictObject({
@@ -16,6 +16,9 @@ export const ChosenIdentity = z.strictObject({
   ),
   authPolicyId: Id.optional().describe('Defaults to `default`.'),
   roleAttributes: Roles.default([]),
+  hosts: RouterHosts.default([]).describe(
+    'Only of a router: `HOST` or `HOST:PORT`. Its certificate is for these names, and browsers may return there from a login.',
+  ),
   appData: NewTags.default({}),
   tags: NewTags.default({}),
 })

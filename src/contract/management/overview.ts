@@ -32,6 +32,16 @@ export const Overview = z.strictObject({
     days: z.array(Interval).describe('The last 30 days, in UTC.'),
   }),
   sessions: z.strictObject({ oidc: z.int(), legacy: z.int() }),
+  sessionsOverTime: z
+    .strictObject({
+      quarters: z
+        .array(z.strictObject({ at: Timestamp, oidc: z.int(), legacy: z.int() }))
+        .describe('Live sessions at the beginning of each quarter of an hour, last 24 hours.'),
+      days: z
+        .array(z.strictObject({ from: Timestamp, highest: z.int() }))
+        .describe('The highest of these numbers on each of the last 30 days, in UTC.'),
+    })
+    .describe('Times at which no instance was running are missing (D-361).'),
   proofs: z
     .array(z.strictObject({ amr: z.array(z.string()), sessions: z.int() }))
     .describe('What the live sessions have proven (RFC 8176).'),

@@ -70,7 +70,7 @@ interface Kept {
 }
 
 export function beginAccountLogin(
-  ports: Pick<AccountPorts, 'clientId' | 'otherClientIds' | 'vault' | 'random' | 'clock'>,
+  ports: Pick<AccountPorts, 'clientId' | 'otherClientIds' | 'vault' | 'random' | 'clock' | 'rules'>,
   { site, issuer, callback, hasCertificate, to }: AccountWish,
 ): BegunAccountLogin {
   const { clientId, vault, random, clock } = ports

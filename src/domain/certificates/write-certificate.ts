@@ -42,6 +42,8 @@ export interface ClientCertificate {
   /** SubjectPublicKeyInfo in DER. */
   readonly publicKey: Uint8Array
   readonly uri: string
+  /** D-391: of a router, whose certificate is for its listener too. */
+  readonly names?: readonly ServerName[]
   readonly notBefore: Instant
   readonly notAfter: Instant
 }
@@ -108,12 +110,16 @@ export function signCertificate(
  * sessions request certificates often. Throws when the authority's certificate has no key identifier.
  */
 export function signClientCertificate(client: ClientCertificate, issuer: Issuer): Uint8Array {
+  const { names = [] } = client
   const content = {
     ...client,
     subject: encodeName(client.subject),
     // RFC 7093 §2 (4), truncated to the common 160 bits.
     keyIdentifier: sha256(client.publicKey).subarray(0, 20),
-    extensions: [...CLIENT_EXTENSIONS, subjectAltName(der(GENERAL_NAME.uri, utf8(client.uri)))],
+    extensions: [
+      ...(names.length === 0 ? CLIENT_EXTENSIONS : ROUTER_EXTENSIONS),
+      subjectAltName(der(GENERAL_NAME.uri, utf8(client.uri)), ...names.map(generalName)),
+    ],
   }
   return write(content, asIssuer(issuer.certificate), issuer.privateKey)
 }
@@ -168,13 +174,14 @@ const KEY_CERT_SIGN_AND_CRL_SIGN = Buffer.from([1, 0b0000_0110])
 
 const SERVER_EXTENSIONS = leafExtensions(PURPOSE.serverAuth)
 const CLIENT_EXTENSIONS = leafExtensions(PURPOSE.clientAuth)
+const ROUTER_EXTENSIONS = leafExtensions(PURPOSE.serverAuth, PURPOSE.clientAuth)
 
-function leafExtensions(purpose: string): readonly Uint8Array[] {
+function leafExtensions(...purposes: readonly string[]): readonly Uint8Array[] {
   return [
     // An empty sequence: not a CA.
     extension(EXTENSION.basicConstraints, der(TAG.sequence), 'critical'),
     extension(EXTENSION.keyUsage, der(TAG.bitString, DIGITAL_SIGNATURE), 'critical'),
-    extension(EXTENSION.extendedKeyUsage, der(TAG.sequence, oid(purpose))),
+    extension(EXTENSION.extendedKeyUsage, der(TAG.sequence, ...purposes.map(oid))),
   ]
 }
 

@@ -77,6 +77,7 @@ export async function enrollByCaAlone(
       externalId,
       authPolicyId: DEFAULT_POLICY_ID,
       roleAttributes: ca.identityRoles,
+      hosts: [],
       appData: {},
       tags: {},
       disabledAt: undefined,

@@ -15,16 +15,29 @@ import { invalid } from '../refusals.ts'
 import type { EnrollmentPorts } from './ports.ts'
 import { findEnrollment, takeEnrollment } from './use-enrollment.ts'
 
-/** Returns the identity with its certificate. Throws what `takeEnrollment` throws, and COULD_NOT_PROCESS_CSR. */
+/** Returns the identity with its certificate. Throws what `takeEnrollment` throws, and COULD_NOT_PROCESS_CSR, COULD_NOT_VALIDATE. */
 export async function enrollByCsr(
   ports: EnrollmentPorts,
-  { token, clientCsr }: { readonly token: Secret; readonly clientCsr: string },
+  {
+    token,
+    clientCsr,
+    identityType,
+  }: {
+    readonly token: Secret
+    readonly clientCsr: string
+    /** What the caller takes it for, if it says so. */
+    readonly identityType?: string | undefined
+  },
   caller: Caller,
 ): Promise<{ readonly id: IdentityId; readonly certificate: IdentityCertificate }> {
   const shown = { token, method: 'ott', caller } as const
   const { identity } = await findEnrollment(ports, shown)
+  // D-393: before the token is spent. A gateway cannot use any other identity.
+  if (identityType !== undefined && identityType !== identity.type) {
+    throw invalid('identityType', `is not the type of the identity, which is ${identity.type}`)
+  }
   const csr = { pem: clientCsr, field: 'clientCsr' }
-  const certificate = issueIdentityCertificate(ports, identity.id, csr)
+  const certificate = issueIdentityCertificate(ports, identity, csr)
   const { certPem, fingerprint } = certificate
   const credential = { method: 'cert', certPem, fingerprint, isIssuedByNetwork: true } as const
   await takeEnrollment(ports, shown, identity.id, credential)

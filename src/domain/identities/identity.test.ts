@@ -61,6 +61,7 @@ const anIdentity = (disabledAt?: Instant, disabledUntil?: Instant): Identity => 
   externalId: undefined,
   authPolicyId: 'default' as AuthPolicyId,
   roleAttributes: [],
+  hosts: [],
   appData: {},
   tags: {},
   disabledAt,

@@ -19,7 +19,10 @@ export type FreshIdentity = Omit<Identity, 'envInfo' | 'sdkInfo' | 'voidedLogins
 /** Short texts under fixed names. A client states this about itself: it is only displayed, never trusted. */
 export type ClientInfo = Readonly<Record<string, string>>
 
-export function isDisabled(identity: Identity, now: Instant): boolean {
+export function isDisabled(
+  identity: Pick<Identity, 'disabledAt' | 'disabledUntil'>,
+  now: Instant,
+): boolean {
   if (identity.disabledAt === undefined) return false
   return identity.disabledUntil === undefined || identity.disabledUntil > now
 }

@@ -9,6 +9,7 @@ import type {
   UpdbAuthenticator,
 } from './authenticator.ts'
 import type { ClientInfo, FreshIdentity, Identity, Tags } from './identity.ts'
+import type { RouterPlace } from './router-hosts.ts'
 
 export interface Identities {
   find(id: IdentityId): Promise<Identity | undefined>
@@ -23,6 +24,8 @@ export interface Identities {
   hold(id: IdentityId): Promise<Identity | undefined>
   /** By `IDENTITY_FIELDS`; ordered by name, unless the query has another order. */
   list(query: ListQuery): Promise<PageOf<Identity>>
+  /** Routers that have a host, enabled or not. */
+  listRouterPlaces(): Promise<readonly RouterPlace[]>
   countWithPolicy(id: AuthPolicyId): Promise<number>
   /** Returns the conflict if another identity has the name or the external id. */
   insert(identity: FreshIdentity): Promise<'inserted' | 'name-in-use' | 'external-id-in-use'>

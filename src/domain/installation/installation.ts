@@ -131,6 +131,7 @@ export function newAdministrator(
       externalId: undefined,
       authPolicyId: DEFAULT_POLICY_ID,
       roleAttributes: [],
+      hosts: [],
       appData: {},
       tags: {},
       disabledAt: undefined,

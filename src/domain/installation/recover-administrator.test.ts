@@ -84,6 +84,7 @@ async function add(
     externalId: undefined,
     authPolicyId: DEFAULT_POLICY_ID,
     roleAttributes: [],
+    hosts: [],
     appData: {},
     tags: {},
     disabledAt: undefined,

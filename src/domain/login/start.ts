@@ -24,6 +24,7 @@ import type {
 import { bindBrowser } from './request/browser-binding.ts'
 import { type ClientAnswer, refusalAnswer } from './request/client-answer.ts'
 import { type Parameters, type Refusal, readAsk, readResponseMode } from './request/read-ask.ts'
+import type { RouterCallbackPorts } from './request/router-callback.ts'
 import { sealRequest } from './request/sealed-request.ts'
 import { verifyRedirect } from './request/verified-redirect.ts'
 
@@ -57,7 +58,8 @@ export type StartedLogin =
 
 /** Throws INVALID_CLIENT, INVALID_REDIRECT_URI. */
 export function startLogin(
-  ports: Pick<LoginPorts, 'clientId' | 'otherClientIds' | 'vault' | 'random' | 'clock'>,
+  ports: Pick<LoginPorts, 'clientId' | 'otherClientIds' | 'vault' | 'random' | 'clock'> &
+    RouterCallbackPorts,
   { issuer, allowedRedirects, parameters, isBrowser, hasCertificate }: AuthorizationCall,
 ): StartedLogin {
   const [clientId, ...otherIds] = parameters.get('client_id') ?? []
@@ -66,7 +68,7 @@ export function startLogin(
   const redirectUri =
     redirect === undefined || others.length > 0
       ? undefined
-      : verifyRedirect(redirect, allowedRedirects)
+      : verifyRedirect(ports, redirect, allowedRedirects)
   if (redirectUri === undefined) throw new Failure('INVALID_REDIRECT_URI')
 
   const read = readAsk({ clientId, redirectUri, issuer }, parameters)

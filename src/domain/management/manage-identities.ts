@@ -12,6 +12,7 @@ import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import { removeAllFactors } from '../factors/second-factors.ts'
 import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
+import { checkedHosts } from '../identities/router-hosts.ts'
 import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
@@ -39,12 +40,16 @@ export async function createIdentity(
   const now = clock.now()
   const id = also?.id ?? newId<IdentityId>(random)
   const { authPolicyId = DEFAULT_POLICY_ID } = input
+  const hosts = checkedHosts(input)
   await transaction(async (tx) => {
+    // First, as every change of rules (D-34): logins accept these hosts (D-392).
+    if (hosts.length > 0) await tx.ruleVersions.raise()
     if ((await tx.authPolicies.hold(authPolicyId)) === undefined) {
       throw invalid('authPolicyId', 'names a policy that does not exist')
     }
     const outcome = await tx.identities.insert({
       ...input,
+      hosts,
       id,
       authPolicyId,
       disabledAt: undefined,
@@ -99,6 +104,7 @@ export function enableIdentity(
   caller: Caller,
 ): Promise<void> {
   return ports.transaction(async (tx) => {
+    await raiseForHosts(tx, await tx.identities.find(id))
     const identity = await tx.identities.hold(id)
     if (identity === undefined) throw notFound()
     if (identity.disabledAt === undefined) return
@@ -123,6 +129,11 @@ export function removeMfa(
   })
 }
 
+/** Logins accept the hosts of a router while it is enabled (D-392). Before any lock, as every change of rules. */
+async function raiseForHosts(tx: Stores, identity: Identity | undefined): Promise<void> {
+  if (identity !== undefined && identity.hosts.length > 0) await tx.ruleVersions.raise()
+}
+
 /** Disables or removes an identity, and ends everything it has begun. */
 async function cutOff(
   ports: EndingPorts & InTransaction,
@@ -134,6 +145,7 @@ async function cutOff(
   await ports.transaction(async (tx) => {
     const found = await tx.identities.find(id)
     if (found === undefined) throw notFound()
+    await raiseForHosts(tx, found)
     const cut = async () => {
       // Lock it: a concurrent session is either in the list of sessions below, or does not begin.
       const identity = await tx.identities.hold(id)

@@ -9,6 +9,7 @@ import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
 import { type Changes, changedFields, changesBetween } from '../changes.ts'
 import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
+import { checkedHosts } from '../identities/router-hosts.ts'
 import { endsSessions } from '../login/hold-owner.ts'
 import { type AuthPolicy, DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
@@ -32,17 +33,26 @@ export async function updateIdentity(
   const outcome = await transaction(async (tx) => {
     const found = await tx.identities.find(id)
     if (found === undefined) throw notFound()
+    // First, as every change of rules: logins accept the hosts of a router (D-392).
+    const isRaised = concernsHosts(found, change(found))
+    if (isRaised) await tx.ruleVersions.raise()
     const write = async () => {
       const current = await tx.identities.hold(id)
       if (current === undefined) throw notFound()
       // It became an administrator since it was read: lock all administrators before this one.
       if (current.isAdmin && !found.isAdmin) return 'again'
-      return replace(ports, tx, current, change(current), caller)
+      const next = change(current)
+      if (concernsHosts(current, next) && !isRaised) return 'again'
+      return replace(ports, tx, current, next, caller)
     }
     if (!found.isAdmin) return write()
     return keepAdministrator(tx, id, { now: clock.now(), caller }, write)
   })
   if (outcome === 'again') return updateIdentity(ports, id, change, caller)
+}
+
+function concernsHosts(current: Identity, next: NewIdentity): boolean {
+  return current.hosts.length > 0 || next.hosts.length > 0
 }
 
 async function replace(
@@ -52,7 +62,7 @@ async function replace(
   { authPolicyId = DEFAULT_POLICY_ID, ...given }: NewIdentity,
   caller: Caller,
 ): Promise<'updated' | 'unchanged'> {
-  const chosen: ChosenOfIdentity = { ...given, authPolicyId }
+  const chosen: ChosenOfIdentity = { ...given, hosts: checkedHosts(given), authPolicyId }
   const changed = changedFields(current, chosen)
   if (changed.length === 0) return 'unchanged'
   // Lock it, so that it is not deleted meanwhile.

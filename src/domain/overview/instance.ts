@@ -1,19 +1,19 @@
 /**
- * The instances that serve a database, as each of them reports itself. D-368. It is for people: no instance relies on
- * what another one reports.
+ * The instances that serve a database, as each of them reports itself once a minute (D-368), with the endings that it has
+ * applied (D-381). It is for people: no instance relies on what another one reports.
  */
-import { type Duration, minutes } from '../../base/time/duration.ts'
 import { type Instant, minus } from '../../base/time/instant.ts'
+import {
+  type ConfirmingInstance,
+  INSTANCE_GONE,
+} from '../sessions/confirming/confirming-instance.ts'
 
-export interface Instance {
-  /** The same after a restart, so that an instance has one row. */
-  readonly id: string
-  /** The name of its machine. */
-  readonly host: string
+export interface Instance extends ConfirmingInstance {
+  /** The machine and home of the instance, so that a restart replaces the row. */
+  readonly place: string
   readonly version: string
   readonly revision: string
   readonly startedAt: Instant
-  readonly seenAt: Instant
   /** The health checks that failed when it was seen. */
   readonly failing: readonly string[]
   /** The certificates of its listeners. */
@@ -27,12 +27,12 @@ export interface ServerCertificateEnd {
   readonly isOwn: boolean
 }
 
-/** Two reports may be lost. */
-const MISSING_AFTER: Duration = minutes(3)
-
 export type InstanceState = 'healthy' | 'unhealthy' | 'missing'
 
-export function stateOf({ seenAt, failing }: Instance, now: Instant): InstanceState {
-  if (seenAt < minus(now, MISSING_AFTER)) return 'missing'
+export function stateOf(
+  { seenAt, failing }: Pick<Instance, 'seenAt' | 'failing'>,
+  now: Instant,
+): InstanceState {
+  if (seenAt < minus(now, INSTANCE_GONE)) return 'missing'
   return failing.length === 0 ? 'healthy' : 'unhealthy'
 }

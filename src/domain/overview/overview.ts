@@ -8,6 +8,7 @@ import type { Interval } from './counted-intervals.ts'
 import { allExpiring, countEnrolledEnds, type Expiring } from './expiry.ts'
 import { type Instance, type InstanceState, stateOf } from './instance.ts'
 import type { OverviewPorts } from './ports.ts'
+import { type LiveSessionsOverTime, readLiveSessions } from './session-samples.ts'
 import { countSignIns } from './sign-ins.ts'
 import type { ProofCount } from './stores.ts'
 
@@ -16,8 +17,9 @@ export interface Overview {
   readonly hours: readonly Interval[]
   readonly days: readonly Interval[]
   readonly sessions: Readonly<Record<ApiSession['kind'], number>>
-  /** What the live sessions have proven. */
-  readonly proofs: readonly ProofCount[]
+  readonly sessionsOverTime: LiveSessionsOverTime
+  /** What the live sessions have proven, the most frequent first. */
+  readonly proofs: readonly Omit<ProofCount, 'kind'>[]
   readonly lockedPasswords: number
   readonly instances: readonly (Instance & { readonly state: InstanceState })[]
   readonly expiring: {
@@ -37,18 +39,21 @@ export interface LastBackup {
 
 const SOON = days(30)
 const MOST_EXPIRING = 20
+const MOST_PROOFS = 20
 
 export async function readOverview(ports: OverviewPorts): Promise<Overview> {
   const at = ports.clock.now()
   const expiring = (await allExpiring(ports)).filter(
     ({ endsAt, renewedBy }) => endsAt < (renewedBy === 'service' ? at : plus(at, SOON)),
   )
+  const counts = await ports.statistics.countSessionsByProof(at)
   return {
     at,
     hours: await countSignIns(ports, 'day'),
     days: await countSignIns(ports, 'month'),
-    sessions: await ports.apiSessions.countLive(at),
-    proofs: await ports.statistics.countSessionsByProof(at),
+    sessions: { oidc: countOf(counts, 'oidc'), legacy: countOf(counts, 'legacy') },
+    sessionsOverTime: await readLiveSessions(ports),
+    proofs: withoutKind(counts).slice(0, MOST_PROOFS),
     lockedPasswords: await ports.statistics.countLocked(at),
     instances: (await ports.instances.list()).map((instance) => ({
       ...instance,
@@ -60,6 +65,23 @@ export async function readOverview(ports: OverviewPorts): Promise<Overview> {
     },
     lastBackup: await findLastBackup(ports),
   }
+}
+
+function countOf(counts: readonly ProofCount[], wanted: ApiSession['kind']): number {
+  return counts.reduce((sum, { kind, sessions }) => sum + (kind === wanted ? sessions : 0), 0)
+}
+
+function withoutKind(counts: readonly ProofCount[]): readonly Omit<ProofCount, 'kind'>[] {
+  const byProof = new Map<string, Omit<ProofCount, 'kind'>>()
+  for (const { amr, sessions } of counts) {
+    const key = amr.join(' ')
+    byProof.set(key, { amr, sessions: sessions + (byProof.get(key)?.sessions ?? 0) })
+  }
+  const first = ([key]: readonly [string, unknown], [other]: readonly [string, unknown]) =>
+    key < other ? -1 : 1
+  return [...byProof]
+    .toSorted((a, b) => b[1].sessions - a[1].sessions || first(a, b))
+    .map(([, count]) => count)
 }
 
 export async function findLastBackup({

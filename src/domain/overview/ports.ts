@@ -8,7 +8,7 @@ import type { CountedIntervals } from './counted-intervals.ts'
 export interface OverviewPorts
   extends Pick<ManagementPorts, 'clock' | 'rules'>,
     Pick<TokenPorts, 'authorities' | 'signingKeys'>,
-    Pick<Stores, 'apiSessions' | 'events' | 'instances' | 'statistics'> {
+    Pick<Stores, 'apiSessions' | 'events' | 'instances' | 'sessionSamples' | 'statistics'> {
   /** `edge.oidc.keys.rotation`. */
   readonly keyRotation: Duration
   readonly countedIntervals: CountedIntervals

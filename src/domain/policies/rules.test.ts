@@ -48,6 +48,7 @@ function world() {
     authPolicies: { list: list('policies', () => stored.policies) },
     externalJwtSigners: { list: list('signers', () => stored.signers) },
     cas: { list: list('cas', () => stored.cas) },
+    identities: { listRouterPlaces: async () => [] },
   })
   return {
     clock,

@@ -1,5 +1,6 @@
 /**
- * Policies, signers and CAs in memory, so that calls and logins are judged without reading the store. D-34.
+ * Policies, signers, CAs and the hosts of routers in memory, so that calls and logins are judged without reading the
+ * store. D-34, D-392.
  *
  * The copy is read again when the store's version number has grown. The transaction of each change increments the
  * number, and concurrent increments wait for each other, so every version below a visible number is committed.
@@ -13,6 +14,8 @@ import type { Cas } from '../certificates/stores.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import type { ExternalJwtSigners } from '../ext-jwt/stores.ts'
+import { parseRouterHost, type RouterPlace } from '../identities/router-hosts.ts'
+import type { Identities } from '../identities/stores.ts'
 import type { AuthPolicy } from './auth-policy.ts'
 import { demandsOf } from './demands-of.ts'
 import type { AuthPolicies, RuleVersions } from './stores.ts'
@@ -33,6 +36,8 @@ export interface Rules {
   cas(): readonly Ca[]
   /** Verified or not, enabled or not. */
   ca(id: CaId): Ca | undefined
+  /** Of routers that name this host, enabled or not: the port that each allows, or 0 for any. */
+  routersAt(host: string): readonly RouterAt[]
   /** Loads changes. Called twice a second, and after each change made here. */
   refresh(): Promise<void>
   /** The version of the loaded copy, and its age; undefined before the first read. */
@@ -47,16 +52,21 @@ export interface Rules {
   onChange(listener: () => void): () => void
 }
 
+export interface RouterAt extends RouterPlace {
+  readonly port: number
+}
+
 export function createRules(deps: {
   readonly ruleVersions: Pick<RuleVersions, 'current'>
   readonly authPolicies: Pick<AuthPolicies, 'list'>
   readonly externalJwtSigners: Pick<ExternalJwtSigners, 'list'>
   readonly cas: Pick<Cas, 'list'>
+  readonly identities: Pick<Identities, 'listRouterPlaces'>
   readonly clock: Pick<Clock, 'uptime'>
 }): Rules {
   const { ruleVersions, clock } = deps
   const listeners = new Set<() => void>()
-  let copy = makeCopy(-1, [], [], [])
+  let copy = makeCopy(-1, [], [], [], [])
   let freshAt: Duration | undefined
   let reading: Promise<void> = Promise.resolve()
 
@@ -65,12 +75,13 @@ export function createRules(deps: {
     const version = await ruleVersions.current()
     if (version !== copy.version) {
       // Read the number first: a change made while the lists are read increments it again, and is read next time.
-      const [policies, signers, cas] = await Promise.all([
+      const [policies, signers, cas, routers] = await Promise.all([
         deps.authPolicies.list(),
         deps.externalJwtSigners.list(),
         deps.cas.list(),
+        deps.identities.listRouterPlaces(),
       ])
-      copy = makeCopy(version, policies, signers, cas)
+      copy = makeCopy(version, policies, signers, cas, routers)
       for (const listener of listeners) listener()
     }
     freshAt = begun
@@ -91,6 +102,7 @@ export function createRules(deps: {
     signers: () => [...copy.signers.values()],
     cas: () => copy.cas,
     ca: (id) => copy.casById.get(id),
+    routersAt: (host) => copy.routers.get(host) ?? [],
     refresh,
     state: () =>
       freshAt === undefined
@@ -114,6 +126,7 @@ function makeCopy(
   policies: readonly AuthPolicy[],
   signers: readonly ExternalJwtSigner[],
   cas: readonly Ca[],
+  routers: readonly RouterPlace[],
 ) {
   return {
     version,
@@ -123,5 +136,13 @@ function makeCopy(
     signersByIssuer: new Map(signers.map((signer) => [signer.issuer, signer])),
     cas,
     casById: new Map(cas.map((ca) => [ca.id, ca])),
+    routers: Map.groupBy(routers.flatMap(placesOf), ({ host }) => host),
   }
+}
+
+function placesOf(router: RouterPlace): readonly (RouterAt & { readonly host: string })[] {
+  return router.hosts.flatMap((text) => {
+    const place = parseRouterHost(text)
+    return place === undefined ? [] : [{ ...router, ...place }]
+  })
 }

@@ -12,7 +12,7 @@ export interface AuthPolicies {
   remove(id: AuthPolicyId): Promise<boolean>
 }
 
-/** The version that every change of a policy, signer or CA increments, so that copies know when to reload. */
+/** The version that every change of a policy, a signer, a CA or the hosts of a router increments, so that copies know when to reload. */
 export interface RuleVersions {
   current(): Promise<number>
   /**

@@ -7,7 +7,6 @@ import { type Duration, seconds } from '../../base/time/duration.ts'
 import { toRfc3339 } from '../../base/time/instant.ts'
 import {
   ConfirmationCountsReply,
-  type Confirmations,
   ConfirmationsReply,
   type Ledger,
   type LedgerEntry,
@@ -26,6 +25,7 @@ import { found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { invalid } from '../reading/fields.ts'
 import { eventLine } from './events.ts'
+import { showConfirmations } from './shown-confirmations.ts'
 
 type Ports = Pick<SessionPorts, 'vault'> & ledger.LedgerPorts
 
@@ -142,29 +142,6 @@ function readWait(query: ReadonlyMap<'wait', readonly string[]>): number {
   return Number(text)
 }
 
-export function showConfirmations(state: confirming.Confirmations): Confirmations {
-  return {
-    outcome: state.outcome,
-    endedAt: toRfc3339(state.endedAt),
-    certainAt: toRfc3339(state.certainAt),
-    routers: state.routers.map((one) => ({
-      id: one.routerId,
-      name: one.name ?? null,
-      state: one.state,
-      confirmedAt: timeOrNull(one.confirmedAt),
-      lastContactAt: toRfc3339(one.contactAt),
-      refusesAt: timeOrNull(one.refusesAt),
-    })),
-    instances: state.instances.map((one) => ({
-      id: one.id,
-      host: one.host,
-      state: one.state,
-      confirmedAt: timeOrNull(one.confirmedAt),
-      refusesAt: timeOrNull(one.refusesAt),
-    })),
-  }
-}
-
 function showLedger(all: ledger.SessionLedger): Ledger {
   return {
     sessionId: all.sessionId,
@@ -194,6 +171,7 @@ function showRouter(router: RouterDetail): Router {
   return {
     id: router.id,
     name: router.name,
+    hosts: [...router.hosts],
     disabled: router.isDisabled,
     isConnected: router.isConnected,
     confirms: router.confirms ?? null,

@@ -49,14 +49,26 @@ function overviewBody(overview: Overview): contract.Overview {
     at: toRfc3339(at),
     signIns: { hours: hours.map(intervalBody), days: days.map(intervalBody) },
     sessions,
+    sessionsOverTime: {
+      quarters: overview.sessionsOverTime.quarters.map((sample) => ({
+        ...sample,
+        at: toRfc3339(sample.at),
+      })),
+      days: overview.sessionsOverTime.days.map(({ from, highest }) => ({
+        from: toRfc3339(from),
+        highest,
+      })),
+    },
     proofs: proofs.map(({ amr, sessions: number }) => ({ amr: [...amr], sessions: number })),
     lockedPasswords,
-    instances: instances.map(({ serverCertificates: _, ...instance }) => ({
-      ...instance,
-      startedAt: toRfc3339(instance.startedAt),
-      seenAt: toRfc3339(instance.seenAt),
-      failing: [...instance.failing],
-    })),
+    instances: instances.map(
+      ({ serverCertificates: _, place: _place, steps: _steps, ...instance }) => ({
+        ...instance,
+        startedAt: toRfc3339(instance.startedAt),
+        seenAt: toRfc3339(instance.seenAt),
+        failing: [...instance.failing],
+      }),
+    ),
     expiring: {
       rows: expiring.rows.map(expiringBody),
       enrolledCertificates: expiring.enrolledCertificates,

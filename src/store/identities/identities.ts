@@ -78,6 +78,17 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
       return { rows: rows.map(fromRow), totalCount }
     },
 
+    async listRouterPlaces() {
+      const rows = await db
+        .selectFrom('identities')
+        .selectAll()
+        .where('type', '=', 'Router')
+        .where('hosts', '<>', '[]')
+        .orderBy('id')
+        .execute()
+      return rows.map(fromRow)
+    },
+
     async countWithPolicy(id) {
       const { count } = await db
         .selectFrom('identities')

@@ -1,18 +1,26 @@
-/** The instances that share the database: D-368. */
+/** The running instances, with what they report and confirm: D-368, D-381. */
 import type { Kysely, Selectable } from 'kysely'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Instance } from '../../domain/overview/instance.ts'
 import type { Instances } from '../../domain/overview/stores.ts'
 import { boolean, integer, json, listOf, object, reading, text } from '../reading.ts'
+import { removeBefore } from '../remove-before.ts'
+import { STEPS, writeSteps } from '../sessions/router-runs.ts'
 import type { InstanceRow, Tables } from '../tables.ts'
 
-const BODY = object({
-  host: text,
-  revision: text,
-  // Another version may have other checks.
-  failing: listOf(text),
-  serverCertificates: listOf(object({ listener: text, endsAt: integer<Instant>, isOwn: boolean })),
-})
+/** Far more than one installation has. */
+const MOST = 1_000
+
+const REPORT = json(
+  object({
+    revision: text,
+    // Another version may have other checks.
+    failing: listOf(text),
+    serverCertificates: listOf(
+      object({ listener: text, endsAt: integer<Instant>, isOwn: boolean }),
+    ),
+  }),
+)
 
 export function sqlInstances(db: Kysely<Tables>): Instances {
   return {
@@ -27,27 +35,45 @@ export function sqlInstances(db: Kysely<Tables>): Instances {
 
     async list() {
       const query = db.selectFrom('instances').selectAll().orderBy('started_at', 'desc')
-      return (await query.orderBy('id').execute()).map(fromRow)
+      return (await query.orderBy('id').limit(MOST).execute()).map(fromRow)
     },
 
-    async removeUnseenSince(before) {
-      await db.deleteFrom('instances').where('seen_at', '<', before).execute()
+    async remove(id) {
+      await db.deleteFrom('instances').where('id', '=', id).execute()
     },
+
+    async removeAt(place) {
+      await db.deleteFrom('instances').where('place', '=', place).execute()
+    },
+
+    removeExpired: (before, limit) =>
+      removeBefore(db, { table: 'instances', key: 'id', time: 'seen_at' }, before, limit),
   }
 }
 
-function toRow({ id, version, startedAt, seenAt, ...body }: Instance): InstanceRow {
+function toRow({ startedAt, seenAt, steps, id, place, host, version, ...report }: Instance) {
   return {
     id,
+    place,
+    host,
     version,
     started_at: startedAt,
     seen_at: seenAt,
-    body: JSON.stringify(body satisfies ReturnType<typeof BODY>),
-  }
+    report: JSON.stringify(report),
+    steps: writeSteps(steps),
+  } satisfies InstanceRow
 }
 
 function fromRow(row: Selectable<InstanceRow>): Instance {
-  const body = reading('instances', row.id, row)('body', json(BODY))
-  const { id, version, started_at: startedAt, seen_at: seenAt } = row
-  return { id, version, startedAt, seenAt, ...body }
+  const read = reading('instances', row.id, row)
+  return {
+    id: row.id,
+    place: row.place,
+    host: row.host,
+    version: row.version,
+    startedAt: row.started_at,
+    seenAt: row.seen_at,
+    ...read('report', REPORT),
+    steps: read('steps', STEPS),
+  }
 }

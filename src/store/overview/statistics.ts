@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import type { EventType } from '../../domain/audit/events.ts'
 import { FOLDED_TYPES } from '../../domain/audit/fold-repeats.ts'
 import type { Statistics } from '../../domain/overview/stores.ts'
-import { json, listOf, reading, text } from '../reading.ts'
+import { json, listOf, oneOf, reading, text } from '../reading.ts'
 import type { Tables } from '../tables.ts'
 
 export function sqlStatistics(db: Kysely<Tables>): Statistics {
@@ -42,17 +42,18 @@ export function sqlStatistics(db: Kysely<Tables>): Statistics {
     async countSessionsByProof(at) {
       const rows = await db
         .selectFrom('api_sessions')
-        .select(['amr', ({ fn }) => fn.countAll<number>().as('number')])
+        .select(['kind', 'amr', ({ fn }) => fn.countAll<number>().as('number')])
         .where('expires_at', '>', at)
-        .groupBy('amr')
-        .orderBy('number', 'desc')
-        .orderBy('amr')
-        .limit(MOST_PROOFS)
+        .groupBy(['kind', 'amr'])
         .execute()
-      return rows.map((row) => ({
-        amr: reading('api_sessions', 'amr', row)('amr', json(listOf(text))),
-        sessions: Number(row.number),
-      }))
+      return rows.map((row) => {
+        const read = reading('api_sessions', 'amr', row)
+        return {
+          kind: read('kind', oneOf('oidc', 'legacy')),
+          amr: read('amr', json(listOf(text))),
+          sessions: Number(row.number),
+        }
+      })
     },
 
     async countLocked(at) {
@@ -93,6 +94,3 @@ export function sqlStatistics(db: Kysely<Tables>): Statistics {
     },
   }
 }
-
-/** There are few ways to prove a login; a database that has more shows the most frequent ones. */
-const MOST_PROOFS = 20

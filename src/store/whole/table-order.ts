@@ -27,12 +27,12 @@ const IN_ORDER = [
   'session_certificates',
   'session_endings',
   'router_runs',
-  'instance_runs',
   'session_contacts',
   'signing_keys',
   'authorities',
   'events',
   'instances',
+  'session_samples',
 ] as const satisfies readonly TableName[]
 
 /** Does not compile while a table is missing above. */
@@ -54,7 +54,6 @@ export const OF_ONE_EPOCH: readonly TableName[] = [
   'session_certificates',
   // Positions of another epoch mean nothing: its endings have other numbers.
   'router_runs',
-  'instance_runs',
   'session_contacts',
   'signing_keys',
   'instances',

@@ -57,6 +57,7 @@ export function consoleLayout(frame: ConsoleFrame, page: ConsoleLayout): SafeHtm
     content: html`<a class="skip" href="#content">Skip to content</a>
 <header class="bar">
 <a class="home" href="${CONSOLE_PATH}">${MARK}<span>Console</span></a>
+<button class="quiet open-menu" type="button" popovertarget="menu"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M2 4h12M2 8h12M2 12h12"/></svg> Menu</button>
 <form class="search" role="search" action="${SEARCH_PATH}" method="get">
 <label class="unseen" for="search">Find anyone</label>
 <input id="search" type="search" name="q" value="${searched}" maxlength="256" autocomplete="off" autocapitalize="none" spellcheck="false" placeholder="Find anyone: name, username, ID, fingerprint" aria-keyshortcuts="/">
@@ -68,7 +69,7 @@ export function consoleLayout(frame: ConsoleFrame, page: ConsoleLayout): SafeHtm
 ${form(formToken, CONSOLE_SIGN_OUT_PATH, html`<button class="quiet" type="submit">Sign out</button>`)}
 </div>
 </header>
-<nav class="menu" aria-label="Console"><ul>
+<nav class="menu" id="menu" popover aria-label="Console"><ul>
 ${entries}</ul></nav>
 <main id="content" tabindex="-1">
 <div class="heading">

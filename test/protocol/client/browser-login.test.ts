@@ -10,6 +10,7 @@ import {
   type Client,
   LoginCancelled,
   LoginRefused,
+  Refused,
   UnexpectedAnswer,
 } from '../../../src/client/client.ts'
 import { connectTo, failureOf, whoIs } from '../../support/client/client-sessions.ts'
@@ -183,4 +184,22 @@ test('a login in a browser', async (t) => {
     await assert.rejects(client.beginBrowserLogin({ path: 'https://evil.example' }), TypeError)
     first.cancel()
   })
+})
+
+test('a web server logs in a browser, and accepts only the answer to that login', async (t) => {
+  const service = await startService(t)
+  const client = await connectTo(service)
+  const { url, proof } = client.beginRedirectLogin('http://127.0.0.1/.latchkey/callback')
+  const back = await logInAt(service, url)
+  const query = back.search.slice(1)
+  // Login CSRF: the answer of another login, in another browser.
+  const other = client.beginRedirectLogin('http://127.0.0.1/.latchkey/callback')
+  await failureOf(client.finishRedirectLogin(other.proof, query), UnexpectedAnswer)
+  await failureOf(
+    client.finishRedirectLogin(proof, `error=access_denied&state=${proof.state}`),
+    UnexpectedAnswer,
+  )
+  assert.equal(await whoIs(await client.finishRedirectLogin(proof, query)), ADMIN.username)
+  // Spent.
+  await failureOf(client.finishRedirectLogin(proof, query), Refused)
 })

@@ -73,6 +73,7 @@ test('identities', async (t) => {
       externalId: 'zoe@example.org',
       authPolicyId: policy,
       roleAttributes: ['one', 'two'],
+      hosts: [],
       appData: { theme: 'dark', size: 2 },
       tags: { floor: 3, of: 'a house', empty: null, is: true },
       _links: { self: { href: `./identities/${id}` } },

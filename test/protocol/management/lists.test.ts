@@ -102,7 +102,7 @@ test('lists', async (t) => {
         const { meta } = (await admin.call('GET', path)).json()
         assert.deepEqual(meta.filterableFields, documented?.[1])
         for (const field of meta.filterableFields) {
-          const isList = ['roleAttributes', 'scopes', 'identityRoles'].includes(field)
+          const isList = ['roleAttributes', 'hosts', 'scopes', 'identityRoles'].includes(field)
           const side = field === 'tags' ? 'tags.x' : isList ? `anyOf(${field})` : field
           const reply = await filtered(path, `${side} = null or true`)
           assert.equal(reply.status, 200, reply.text)

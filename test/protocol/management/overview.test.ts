@@ -27,7 +27,9 @@ test('the overview counts what happened, and lists instances and what expires', 
   await t.test('sign-ins, failures, sessions and what they have proven', async () => {
     const reply = await admin.call('GET', '/overview')
     assert.deepEqual(OverviewReply.parse(reply.json()), reply.json())
-    const { signIns, sessions, proofs, lockedPasswords, lastBackup } = reply.json().data
+    const { signIns, sessions, sessionsOverTime, proofs, lockedPasswords, lastBackup } =
+      reply.json().data
+    assert.ok(sessionsOverTime.quarters.length <= 1)
     assert.equal(signIns.hours.length, 24)
     assert.equal(signIns.days.length, 30)
     const { succeeded, failed } = signIns.days.at(-1)
@@ -36,6 +38,14 @@ test('the overview counts what happened, and lists instances and what expires', 
     assert.deepEqual(proofs, [{ amr: ['pwd'], sessions: 1 }])
     assert.equal(lockedPasswords, 0)
     assert.equal(lastBackup, null)
+  })
+
+  await t.test('live sessions are counted over time', async () => {
+    const { quarters, days: byDay } = await eventually(async () => {
+      const { sessionsOverTime } = await admin.get('/overview')
+      return sessionsOverTime.quarters.length > 0 ? sessionsOverTime : undefined
+    }, 'the first count')
+    assert.equal(quarters[0].oidc + quarters[0].legacy, byDay[0].highest)
   })
 
   await t.test('the instance reports itself with its version and health', async () => {

@@ -6,8 +6,10 @@ import type { TestContext } from 'node:test'
 import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { milliseconds, seconds } from '../../../src/base/time/duration.ts'
-import { startGateway } from '../../../src/gateway/gateway.ts'
-import type { GatewayTimes } from '../../../src/gateway/upstream.ts'
+import { type GatewayOptions, startGateway } from '../../../src/gateway/gateway.ts'
+import type { GatewayTimes } from '../../../src/gateway/http/upstream.ts'
+import type { UpstreamSettings } from '../../../src/gateway/settings/settings.ts'
+import { upstreamTo } from '../../../src/gateway/settings/upstream-url.ts'
 import { type Router, startRouter } from '../../../src/router/router.ts'
 import type { MadeCertificate } from '../certificates/openssl.ts'
 import { UptimeClock } from '../clocks/uptime-clock.ts'
@@ -37,6 +39,9 @@ export interface EdgeOptions extends UpstreamOptions {
   readonly times?: Partial<GatewayTimes>
   /** Where nobody listens, say. */
   readonly upstreamPort?: number
+  /** Where requests may go; everything to the test's upstream by default. */
+  readonly upstreams?: (to: UpstreamSettings) => readonly UpstreamSettings[]
+  readonly gateway?: Partial<Pick<GatewayOptions, 'waysIn' | 'ownRoutes'>>
 }
 
 export async function startEdge(
@@ -80,10 +85,15 @@ export async function startEdge(
     () => !router.isCutOff(),
     () => 'a heartbeat',
   )
+  const port = options.upstreamPort ?? upstream.port
+  const to = upstreamTo({ kind: 'http', at: { host: '127.0.0.1', port } })
   const gateway = await startGateway({
     router,
-    listen: { host: '127.0.0.1', port: 0 },
-    upstream: { host: '127.0.0.1', port: options.upstreamPort ?? upstream.port },
+    settings: {
+      listen: { host: '127.0.0.1', port: 0 },
+      upstreams: options.upstreams?.(to) ?? [to],
+    },
+    ...(options.gateway ?? {}),
     certificatePem: pem,
     keyPem: new Secret(keyPem),
     log: said,

@@ -7,6 +7,8 @@ import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { milliseconds } from '../../../src/base/time/duration.ts'
 import { startGateway } from '../../../src/gateway/gateway.ts'
+import type { UpstreamSettings } from '../../../src/gateway/settings/settings.ts'
+import { upstreamTo } from '../../../src/gateway/settings/upstream-url.ts'
 import { type Router, startRouter } from '../../../src/router/router.ts'
 import { makeCsr } from '../certificates/csr.ts'
 import { UptimeClock } from '../clocks/uptime-clock.ts'
@@ -42,7 +44,10 @@ export interface RealEdge extends NewRouter {
 export async function startRealEdge(
   t: TestContext,
   service: Pick<Service, 'baseUrl' | 'call' | 'ca'>,
-  given: { readonly made?: NewRouter } = {},
+  given: {
+    readonly made?: NewRouter
+    readonly upstreams?: (to: UpstreamSettings) => readonly UpstreamSettings[]
+  } = {},
 ): Promise<RealEdge> {
   const made = given.made ?? (await makeRouter(t, service))
   const clock = new UptimeClock()
@@ -61,10 +66,10 @@ export async function startRealEdge(
   const router = startRouter({ controller: service.baseUrl, identity, clock, log: said })
   t.after(() => router.stop())
   await router.ready
+  const to = upstreamTo({ kind: 'http', at: { host: '127.0.0.1', port: upstream.port } })
   const gateway = await startGateway({
     router,
-    listen: { host: '127.0.0.1', port: 0 },
-    upstream: { host: '127.0.0.1', port: upstream.port },
+    settings: { listen: { host: '127.0.0.1', port: 0 }, upstreams: given.upstreams?.(to) ?? [to] },
     certificatePem: identity.cert,
     keyPem: new Secret(identity.key),
     log: said,

@@ -157,6 +157,10 @@ export const ROWS: Readonly<Record<string, Row>> = {
     ACTIONS,
     'D-381: an end waits for its confirmations, and a session has a ledger',
   ),
+  'create router': both(
+    ACTIONS,
+    'a router is made with its hosts, and its token is printed or in a file of its own',
+  ),
   'list routers': {
     done: [ACTIONS, 'D-381: an end waits for its confirmations, and a session has a ledger'],
     mistaken: LOGGED_OUT,

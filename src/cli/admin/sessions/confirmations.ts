@@ -1,4 +1,5 @@
 /** Waits until routers and instances have confirmed an end, and shows which have: D-381, D-382. */
+import { systemClock } from '../../../base/time/clock.ts'
 import { type EdgeApi, pathOf } from '../../api/edge-api.ts'
 import { Misuse } from '../../terminal/io.ts'
 import type { Column } from '../../terminal/output.ts'
@@ -24,6 +25,14 @@ export interface Proof {
 }
 
 const LONGEST = 60
+/** As long as the server waits for callers without a credential. */
+const LONGEST_WITHOUT_SESSION = 10
+
+const NOTHING: Proof = {
+  confirmations: null,
+  lines: ['Nothing had to be confirmed.'],
+  isConfirmed: true,
+}
 
 /** Undefined if the user does not want to wait. Throws Misuse. */
 export function secondsOf({ wait }: WaitValues): number | undefined {
@@ -40,12 +49,35 @@ export async function askForProof(
   seconds: number,
 ): Promise<Proof> {
   const id = api.takeEnding()
-  if (id === undefined) {
-    return { confirmations: null, lines: ['Nothing had to be confirmed.'], isConfirmed: true }
-  }
+  if (id === undefined) return NOTHING
   const confirmations = await api.get(`${pathOf('/endings', id)}?wait=${seconds}`)
   const isConfirmed = confirmations['outcome'] === 'confirmed'
   return { confirmations, lines: confirmationLines(confirmations), isConfirmed }
+}
+
+/**
+ * The same where the caller's own session has ended too: without a credential the server says only how many have
+ * confirmed, and waits for ten seconds at most, so it is asked again.
+ */
+export async function askWithoutSession(
+  anonymous: Pick<EdgeApi, 'get'>,
+  id: string | undefined,
+  seconds: number,
+): Promise<Proof> {
+  if (id === undefined) return NOTHING
+  const until = systemClock.uptime() + seconds * 1_000
+  for (;;) {
+    const left = Math.max(0, Math.ceil((until - systemClock.uptime()) / 1_000))
+    const wait = Math.min(left, LONGEST_WITHOUT_SESSION)
+    const confirmations = await anonymous.get(`${pathOf('/endings', id)}?wait=${wait}`)
+    const { outcome, confirmed, unconfirmed, certainAt } = confirmations
+    if (outcome === 'pending' && left > LONGEST_WITHOUT_SESSION) continue
+    const all = Number(confirmed) + Number(unconfirmed)
+    const sentence = `Confirmed by ${confirmed} of ${all} routers and instances.`
+    const rest = `The others refuse everything by ${certainAt} at the latest.`
+    const lines = unconfirmed === 0 ? [sentence] : [sentence, rest]
+    return { confirmations, lines: lines.map(plain), isConfirmed: outcome === 'confirmed' }
+  }
 }
 
 /** A sentence, and a table of those that have not confirmed. */

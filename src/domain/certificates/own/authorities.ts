@@ -52,6 +52,15 @@ export interface CertificateAuthorities {
   /** Issues a certificate with the client profile (D-40), in DER. Synchronous; takes less than a millisecond. */
   signClientCertificate(client: ClientCertificate): Uint8Array
   /**
+   * The same for a router, whose certificate clients verify too: signed by the CA that signs server certificates.
+   * `issuingEnd` and the CA to send along come with it.
+   */
+  routerIssuer(): {
+    readonly issuingPem: string
+    readonly issuingEnd: Instant
+    sign(client: ClientCertificate): Uint8Array
+  }
+  /**
    * Loads the CAs that other instances created, and creates a successor if one is due. Returns those that it created
    * itself. Throws if a stored key cannot be decrypted or does not match its certificate; the CAs known so far stay.
    */
@@ -166,6 +175,14 @@ export async function loadAuthorities(deps: Deps): Promise<CertificateAuthoritie
     },
     issueServerCertificate: (wanted) => issueServerCertificate(wanted, forServers(), deps),
     signClientCertificate: (client) => signClientCertificate(client, forClients()),
+    routerIssuer() {
+      const issuer = forServers()
+      return {
+        issuingPem: pemOf(issuer),
+        issuingEnd: validity(issuer.certificate).notAfter,
+        sign: (client) => signClientCertificate(client, issuer),
+      }
+    },
   }
 }
 

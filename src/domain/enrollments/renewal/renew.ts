@@ -45,7 +45,10 @@ export async function extendCertificate(
   await refuseUntrusted(ports, call, shown)
   await ports.countRenewal(id)
   const { identityId } = call
-  const made = issueIdentityCertificate(ports, identityId, { pem: csr, field: 'clientCertCsr' })
+  // A router gets the hosts that it has now (D-391).
+  const identity = await ports.identities.find(identityId)
+  if (identity === undefined) throw sessionGone(brand, call)
+  const made = issueIdentityCertificate(ports, identity, { pem: csr, field: 'clientCertCsr' })
   const { certPem, fingerprint } = made
   await transaction(async (tx) => {
     // Lock the identity, so that it is not deleted, and no other renewal of it runs, in the meantime.

@@ -34,6 +34,7 @@ const ADA: Identity = {
   externalId: undefined,
   authPolicyId: 'default' as AuthPolicyId,
   roleAttributes: [],
+  hosts: [],
   appData: {},
   tags: {},
   disabledAt: undefined,

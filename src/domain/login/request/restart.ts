@@ -9,6 +9,7 @@ import type { RedirectPattern } from '../../../protocol/redirect-uri.ts'
 import { isKnownClient } from '../known-client.ts'
 import type { LoginPorts } from '../ports.ts'
 import { beginLogin, type StartedLogin } from '../start.ts'
+import type { RouterCallbackPorts } from './router-callback.ts'
 import { openRequest } from './sealed-request.ts'
 import { verifyRedirect } from './verified-redirect.ts'
 
@@ -23,7 +24,8 @@ export interface Restart {
 
 /** Throws INVALID_AUTH_REQUEST for an id that we did not seal, or whose request would not be accepted today. */
 export function restartLogin(
-  ports: Pick<LoginPorts, 'clientId' | 'otherClientIds' | 'vault' | 'random' | 'clock'>,
+  ports: Pick<LoginPorts, 'clientId' | 'otherClientIds' | 'vault' | 'random' | 'clock'> &
+    RouterCallbackPorts,
   { authRequestId, issuer, allowedRedirects, ownSites, hasCertificate }: Restart,
 ): Extract<StartedLogin, { next: 'login' }> | { readonly next: 'own-site'; readonly path: string } {
   const refuse = (detail: string) => new Failure('INVALID_AUTH_REQUEST', { detail })
@@ -37,7 +39,7 @@ export function restartLogin(
   if (path !== undefined) return { next: 'own-site', path }
   const isAllowed =
     isKnownClient(ports, ask.clientId) &&
-    verifyRedirect(ask.redirectUri, allowedRedirects) !== undefined
+    verifyRedirect(ports, ask.redirectUri, allowedRedirects) !== undefined
   if (!isAllowed) throw refuse('the client or its redirect URI is no longer allowed')
   const begun = beginLogin(ports, ask, { isBrowser: true })
   if (begun === undefined) throw refuse('the request no longer fits into an id')

@@ -4,15 +4,17 @@
  */
 import type { Brand } from '../../../base/brand.ts'
 import { matchesRedirect, type RedirectPattern } from '../../../protocol/redirect-uri.ts'
+import { isRouterCallback, type RouterCallbackPorts } from './router-callback.ts'
 
 export type VerifiedRedirect = Brand<string, 'VerifiedRedirect'>
 
-/** Returns the URI unchanged if one of the patterns allows it, otherwise undefined. */
+/** Returns the URI unchanged if one of the patterns allows it or it is that of a gateway (D-392), otherwise undefined. */
 export function verifyRedirect(
+  ports: RouterCallbackPorts,
   text: string,
   allowed: readonly RedirectPattern[],
 ): VerifiedRedirect | undefined {
-  return allowed.some((pattern) => matchesRedirect(pattern, text))
+  return allowed.some((pattern) => matchesRedirect(pattern, text)) || isRouterCallback(ports, text)
     ? (text as VerifiedRedirect)
     : undefined
 }

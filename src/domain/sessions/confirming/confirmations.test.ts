@@ -8,9 +8,10 @@ import { createVault, INSTALLATION_SECRET_BYTES } from '../../../base/secrets/va
 import { minutes, seconds } from '../../../base/time/duration.ts'
 import { minus, plus } from '../../../base/time/instant.ts'
 import { judge } from './confirmations.ts'
+import type { ConfirmingInstance } from './confirming-instance.ts'
 import { readEndingId, thingOf, writeEndingId } from './ending-id.ts'
 import { positionOf } from './position.ts'
-import type { InstanceRun, ShownRun } from './stores.ts'
+import type { ShownRun } from './stores.ts'
 
 const THING = { ranges: [[5, 5]] as const, at: NOON }
 const step = (upTo: number, at = NOON) => ({ position: positionOf(upTo, []), at })
@@ -29,9 +30,8 @@ function aRun(changes: Partial<ShownRun> = {}): ShownRun {
   }
 }
 
-function anInstance(changes: Partial<InstanceRun> = {}): InstanceRun {
-  const at = NOON
-  return { id: 'i', place: 'p', host: 'h', startedAt: at, seenAt: at, steps: [step(9)], ...changes }
+function anInstance(changes: Partial<ConfirmingInstance> = {}): ConfirmingInstance {
+  return { id: 'i', host: 'h', seenAt: NOON, steps: [step(9)], ...changes }
 }
 
 test('everyone has confirmed, with the time of the first confirmation that contains it', () => {

@@ -8,14 +8,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { IdentityId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
-import { type Duration, minutes, seconds } from '../../../base/time/duration.ts'
+import { type Duration, seconds } from '../../../base/time/duration.ts'
 import { type Instant, minus, plus } from '../../../base/time/instant.ts'
 import { ROUTER_CUT_OFF_SECONDS } from '../../../protocol/limits.ts'
 import { STALE_AFTER } from '../../policies/rules.ts'
 import type { Stores } from '../../stores.ts'
+import { type ConfirmingInstance, INSTANCE_GONE } from './confirming-instance.ts'
 import type { ConfirmedThing } from './ending-id.ts'
 import { covers, type Range } from './position.ts'
-import type { InstanceRun, ShownRun, Step } from './stores.ts'
+import type { ShownRun, Step } from './stores.ts'
 
 export interface RouterConfirmation {
   readonly routerId: IdentityId
@@ -57,12 +58,10 @@ export interface Confirmations {
   readonly instances: readonly InstanceConfirmation[]
 }
 
-export interface ConfirmationPorts extends Pick<Stores, 'routerRuns' | 'instanceRuns'> {
+export interface ConfirmationPorts extends Pick<Stores, 'routerRuns' | 'instances'> {
   readonly clock: Clock
 }
 
-/** Instances that were last seen before that are gone; they write at least once a minute. */
-export const INSTANCE_GONE: Duration = minutes(3)
 /** Routers confirm every ten seconds, and their contact is written every thirty: D-381. */
 const ROUTER_SILENT: Duration = seconds(60)
 const CUT_OFF: Duration = seconds(ROUTER_CUT_OFF_SECONDS)
@@ -71,10 +70,10 @@ const MOST_RUNS = 10_000
 
 /** Two queries. */
 export async function readConfirmations(
-  { routerRuns, instanceRuns, clock }: ConfirmationPorts,
+  { routerRuns, instances, clock }: ConfirmationPorts,
   thing: ConfirmedThing,
 ): Promise<Confirmations> {
-  const [runs, rows] = await Promise.all([routerRuns.list(MOST_RUNS), instanceRuns.list()])
+  const [runs, rows] = await Promise.all([routerRuns.list(MOST_RUNS), instances.list()])
   return judge(thing, runs, rows, clock.now())
 }
 
@@ -100,7 +99,7 @@ const LONGEST_PAUSE = 500
 export function judge(
   { ranges, at }: ConfirmedThing,
   runs: readonly ShownRun[],
-  rows: readonly InstanceRun[],
+  rows: readonly ConfirmingInstance[],
   now: Instant,
 ): Confirmations {
   // An instance that cannot read the database refuses every call, and sends no heartbeat.

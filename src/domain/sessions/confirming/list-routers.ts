@@ -13,6 +13,7 @@ import type { RouterRun } from './stores.ts'
 export interface RouterDetail {
   readonly id: IdentityId
   readonly name: string
+  readonly hosts: readonly string[]
   readonly isDisabled: boolean
   readonly isConnected: boolean
   /** Undefined if it has never connected. */
@@ -51,6 +52,7 @@ export async function listRouters(
       return {
         id: identity.id,
         name: identity.name,
+        hosts: identity.hosts,
         isDisabled: isDisabled(identity, now),
         isConnected: open.length > 0,
         confirms: newest && !doesNotConfirm(newest),

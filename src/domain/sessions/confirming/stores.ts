@@ -52,27 +52,6 @@ export interface RouterRuns {
   removeExpired(before: Instant, limit: number): Promise<number>
 }
 
-/** One running instance of the service. */
-export interface InstanceRun {
-  /** Chosen at its start. */
-  readonly id: string
-  /** The machine and home of the instance: two that run at the same time never share one. */
-  readonly place: string
-  readonly host: string
-  readonly startedAt: Instant
-  readonly seenAt: Instant
-  readonly steps: readonly Step[]
-}
-
-export interface InstanceRuns {
-  list(): Promise<readonly InstanceRun[]>
-  replace(instance: InstanceRun): Promise<void>
-  remove(id: string): Promise<void>
-  /** Deletes the predecessors of an instance that starts. */
-  removeAt(place: string): Promise<void>
-  removeExpired(before: Instant, limit: number): Promise<number>
-}
-
 /** A session that a router admitted. */
 export interface SessionContact {
   readonly sessionId: ApiSessionId

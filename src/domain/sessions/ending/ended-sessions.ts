@@ -39,6 +39,8 @@ export interface EndedSessions {
   latest(): number
   /** Exactly which endings this copy contains (D-381). */
   position(): Position
+  /** Calls the listener when the position contains more than before. */
+  onPosition(listener: () => void): void
   /** Calls the listener for every ending that is new to this instance. Returns a function that unsubscribes it. */
   onEnd(listener: (ending: KnownEnding) => void): () => void
 }
@@ -75,6 +77,7 @@ export function createEndedSessions(deps: {
   /** The numbers above the cursor that have been seen. */
   const seen = new Set<number>()
   let position: Position | undefined
+  const positionListeners = new Set<() => void>()
 
   /** Ending a session again never shortens how long its ending is kept. */
   function keep(ending: SessionEnding & { readonly sequence?: number }): void {
@@ -82,6 +85,7 @@ export function createEndedSessions(deps: {
     if (sequence !== undefined && !seen.has(sequence)) {
       seen.add(sequence)
       position = undefined
+      for (const listener of positionListeners) listener()
     }
     const before = known.get(subject)
     const keepFor = milliseconds(Math.max(keepUntil - at, before?.keepFor ?? 0))
@@ -180,6 +184,10 @@ export function createEndedSessions(deps: {
     position() {
       position ??= positionOf(marks[0]?.sequence ?? 0, seen)
       return position
+    },
+
+    onPosition(listener) {
+      positionListeners.add(listener)
     },
 
     onEnd(listener) {

@@ -54,7 +54,8 @@ export function addEnroll(
     async ott({ query, body, caller }: EnrollCall) {
       const clientCsr = csrOf(body)
       const token = tokenOf(query, body)
-      const enrolled = enrollByCsr(ports, { token, clientCsr }, caller)
+      const identityType = identityTypeOf(body)
+      const enrolled = enrollByCsr(ports, { token, clientCsr, identityType }, caller)
       const { certificate } = await counters.countEnrolled(enrolled)
       return found({ cert: certificate.chainPem, ca: certificate.caBundlePem })
     },
@@ -181,6 +182,14 @@ function tokenOf(query: FormFields, body: Body): Secret {
   // Three parts: the caller sent the whole JWT, where we want its content.
   if (token.split('.').length === 3) throw invalid('token', 'is a JWT; send its claim jti')
   return new Secret(token)
+}
+
+const LONGEST_TYPE = 64
+
+function identityTypeOf(body: Body): string | undefined {
+  if (body.kind === 'text') return undefined
+  const fields = bodyFields(body)
+  return fields.has('identityType') ? textField(fields, 'identityType', LONGEST_TYPE) : undefined
 }
 
 /** The reader of the CSR refuses one that is too large for a CSR. */

@@ -8,6 +8,7 @@ import { badge, empty, type Pages, pager, plural, table, time } from '../parts.t
 export interface ShownRouter {
   readonly id: string
   readonly name: string
+  readonly hosts: readonly string[]
   readonly isDisabled: boolean
   readonly isConnected: boolean
   readonly confirms: boolean | undefined
@@ -28,7 +29,7 @@ export function routersPage(
       rows.length === 0
         ? empty(
             'No routers yet',
-            html`Create one with <code>latchkey create identity NAME --type Router --enroll ott</code>, and start <code>latchkey gateway</code> with the identity that it enrolls.`,
+            html`Create one with <code>latchkey create router NAME --host HOST</code>, and start <code>latchkey gateway --enroll</code> with the token that it prints.`,
           )
         : table(
             'Routers and gateways',
@@ -38,6 +39,7 @@ export function routersPage(
                 look: 'wide',
                 cell: ({ id, name }) => html`<a href="${identityPath(id)}"><bdi>${name}</bdi></a>`,
               },
+              { title: 'Hosts', look: 'wide', cell: ({ hosts }) => hosts.join(', ') || '–' },
               { title: 'State', cell: stateOf },
               { title: 'Last contact', cell: ({ contactAt }) => time(contactAt, 'never') },
               { title: 'Connected since', cell: ({ connectedAt }) => time(connectedAt) },

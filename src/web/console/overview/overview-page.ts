@@ -1,10 +1,12 @@
 /** GET /console: how the installation is. */
+import { days, minutes } from '../../../base/time/duration.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, consoleLayout } from '../layout.ts'
 import { CONSOLE_PATH, EXPIRY_PATH } from '../navigation.ts'
 import { type ExpiringRow, expiryTable } from '../operations/expiry-page.ts'
 import { badge, empty, plural, section, table, time } from '../parts.ts'
+import { type SessionPoint, sessionChart } from './session-chart.ts'
 import { type ChartedInterval, signInChart } from './sign-in-chart.ts'
 
 export interface OverviewPage {
@@ -12,6 +14,11 @@ export interface OverviewPage {
   readonly hours: readonly ChartedInterval[]
   readonly days: readonly ChartedInterval[]
   readonly sessions: { readonly oidc: number; readonly legacy: number }
+  /** Ends with the current number; that of a month with the highest of today. */
+  readonly liveSessions: {
+    readonly day: readonly SessionPoint[]
+    readonly month: readonly SessionPoint[]
+  }
   readonly proofs: readonly { readonly name: string; readonly sessions: number }[]
   readonly lockedPasswords: number
   readonly instances: readonly ShownInstance[]
@@ -31,8 +38,11 @@ export interface ShownInstance {
   readonly startedAt: Instant
 }
 
+const QUARTER = minutes(15)
+const DAY = days(1)
+
 export function overviewPage(frame: ConsoleFrame, page: OverviewPage): SafeHtml {
-  const { hours, days, sessions, lockedPasswords, expiring, lastBackup } = page
+  const { hours, days: byDay, sessions, lockedPasswords, expiring, lastBackup } = page
   const sum = (count: (interval: ChartedInterval) => number) =>
     hours.reduce((total, interval) => total + count(interval), 0)
   return consoleLayout(frame, {
@@ -52,11 +62,15 @@ ${number(
 ${number('Locked passwords', lockedPasswords, lockedPasswords > 0 ? 'warn' : undefined)}
 ${number('Expire within 30 days', expiring.length, expiring.length > 0 ? 'warn' : undefined)}
 </dl>
-${section('Sign-ins and failures, last 24 hours', signInChart({ id: 'day', title: 'Last 24 hours', by: 'hours', intervals: hours }))}
 <div class="columns">
-${section('Last 30 days', signInChart({ id: 'month', title: 'Last 30 days', by: 'days', intervals: days }))}
-${section('Factors in use', factors(page))}
+${section('Sign-ins, last 24 hours', signInChart({ id: 'day', title: 'Sign-ins, last 24 hours', by: 'hours', intervals: hours }))}
+${section('Live sessions, last 24 hours', sessionChart({ id: 'live-day', title: 'Live sessions, last 24 hours', by: 'hours', step: QUARTER, points: page.liveSessions.day }))}
 </div>
+<div class="columns">
+${section('Sign-ins, last 30 days', signInChart({ id: 'month', title: 'Sign-ins, last 30 days', by: 'days', intervals: byDay }))}
+${section('Live sessions, last 30 days', sessionChart({ id: 'live-month', title: 'Live sessions, last 30 days', by: 'days', step: DAY, points: page.liveSessions.month }))}
+</div>
+${section('Factors in use', factors(page))}
 ${section('Instances', instances(page))}
 ${section(
   'Expires soon',

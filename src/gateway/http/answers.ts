@@ -3,7 +3,7 @@
  * D-39, D-42, D-45; D-37 for the challenges of a 401.
  */
 import type { ServerResponse } from 'node:http'
-import { actionAbout, type NextAction } from '../errors/next-actions.ts'
+import { actionAbout, type NextAction } from '../../errors/next-actions.ts'
 import {
   bearerExpired,
   bearerInvalid,
@@ -12,9 +12,10 @@ import {
   missingToken,
   secondaryExtJwt,
   ztSessionInvalid,
-} from '../protocol/challenge.ts'
-import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
-import type { Presented, Refused } from '../router/router.ts'
+} from '../../protocol/challenge.ts'
+import { REQUEST_ID_HEADER } from '../../protocol/headers.ts'
+import { TCP_PROTOCOL } from '../../protocol/tcp-tunnel.ts'
+import type { Presented, Refused } from '../../router/router.ts'
 
 export type AnswerCode = keyof typeof ANSWERS
 
@@ -34,12 +35,33 @@ const ANSWERS = {
     next: 'present-certificate',
     message: 'the client certificate does not belong to this session',
   },
+  NOT_FOUND: { status: 404, next: 'fix-client', message: 'the gateway has nothing at this path' },
+  NO_UPSTREAM: {
+    status: 404,
+    next: 'fix-client',
+    message: 'no service behind the gateway has this host and path',
+  },
+  UNKNOWN_SERVICE: {
+    status: 404,
+    next: 'fix-configuration',
+    message: 'the gateway has no TCP service of this name',
+  },
   METHOD_NOT_ALLOWED: {
     status: 405,
     next: 'fix-client',
     message: 'this method is not allowed here',
   },
   REQUEST_TIMEOUT: { status: 408, next: 'retry', message: 'the request did not arrive in time' },
+  UPGRADE_REQUIRED: {
+    status: 426,
+    next: 'fix-client',
+    message: 'this is a TCP service: ask for an upgrade to latchkey-tcp',
+  },
+  TOO_MANY_CONNECTIONS: {
+    status: 429,
+    next: 'wait',
+    message: 'this identity has too many open connections at the gateway; close one',
+  },
   HEADERS_TOO_LARGE: {
     status: 431,
     next: 'fix-client',
@@ -124,6 +146,8 @@ export function ownAnswer({ code, challenges }: Answer, requestId: string): OwnA
       'cache-control': 'no-store',
       ...(challenges === undefined ? {} : { 'www-authenticate': formatChallenges(challenges) }),
       ...(code === 'NOT_READY' ? { 'retry-after': '1' } : {}),
+      // RFC 9110 §15.5.22.
+      ...(code === 'UPGRADE_REQUIRED' ? { upgrade: TCP_PROTOCOL, connection: 'Upgrade' } : {}),
       ...(code === 'METHOD_NOT_ALLOWED' ? { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE' } : {}),
     },
   }

@@ -4,11 +4,11 @@
  * relied on it.
  */
 import type { Socket } from 'node:net'
-import type { Log } from '../base/log.ts'
-import type { Accepted, Watch } from '../router/router.ts'
+import type { Log } from '../../base/log.ts'
+import type { Accepted, Watch } from '../../router/router.ts'
 
-/** Makes the connection rely on this from now on. Returns a function that reports the end of the request. */
-export type Rely = (socket: Socket, accepted: Accepted) => () => void
+/** Makes the connection rely on this from now on, and cuts it when this ends. Returns a function that reports the end of the request. */
+export type Rely = (socket: Socket, accepted: Accepted, cut: () => void) => () => void
 
 interface Reliance {
   readonly stop: () => void
@@ -19,11 +19,11 @@ export function createRely({ watch, log }: { readonly watch: Watch; readonly log
   /** The last accepted request of each connection. */
   const last = new Map<Socket, Reliance>()
 
-  return (socket, accepted) => {
+  return (socket, accepted, cut) => {
     const { sessionId, identityId } = accepted
     const stop = watch(accepted, (why) => {
       log.info({ why, sessionId, identityId }, 'an open connection is closed')
-      socket.destroy()
+      cut()
     })
     const reliance: Reliance = { stop, isOver: false }
     const before = last.get(socket)

@@ -3,8 +3,8 @@
  * with another response. Only the given fields are sent. D-42.
  */
 import { type ClientRequest, request } from 'node:http'
-import { formatHostPort, type HostPort } from '../base/host-port.ts'
-import type { Duration } from '../base/time/duration.ts'
+import { formatHostPort, type HostPort } from '../../base/host-port.ts'
+import type { Duration } from '../../base/time/duration.ts'
 import { type Field, flat } from './fields.ts'
 import type { Body } from './read-request.ts'
 
@@ -35,19 +35,6 @@ export interface GatewayTimes {
 
 /** As large as those that we accept (D-44). */
 const LARGEST_HEADERS = 32 * 1024
-
-const DEFAULT_PORT = 80
-
-/** Undefined unless the text is exactly `http://HOST[:PORT]`. */
-export function parseUpstream(text: string): HostPort | undefined {
-  const url = URL.parse(text)
-  if (url === null || url.protocol !== 'http:' || url.username !== '' || url.password !== '') {
-    return undefined
-  }
-  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') return undefined
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  return { host, port: url.port === '' ? DEFAULT_PORT : Number(url.port) }
-}
 
 export function createUpstream(at: HostPort): Upstream {
   return {

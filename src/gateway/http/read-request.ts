@@ -4,16 +4,19 @@
  * servers (RFC 9112 §11.2).
  */
 import type { IncomingMessage } from 'node:http'
-import { parseHostPort } from '../base/host-port.ts'
-import { ZT_SESSION_HEADER } from '../protocol/headers.ts'
-import type { Presented } from '../router/router.ts'
+import { parseHostPort } from '../../base/host-port.ts'
+import { ZT_SESSION_HEADER } from '../../protocol/headers.ts'
+import type { Presented } from '../../router/router.ts'
 import { type Field, fieldsOf, valuesOf } from './fields.ts'
 
 export interface InboundRequest {
   readonly method: string
   /** Origin-form, unchanged: RFC 9112 §3.2.1. */
   readonly target: string
+  /** The Host field, unchanged. */
   readonly host: string
+  /** The name in it: in lower case, without port and without the dot of a complete name (RFC 1034 §3.1). */
+  readonly hostName: string
   readonly fields: readonly Field[]
   readonly token: Presented['token']
   readonly body: Body
@@ -38,12 +41,13 @@ export function readRequest(message: IncomingMessage): InboundRequest | { readon
   const hosts = valuesOf(fields, 'host')
   const [host = ''] = hosts
   if (hosts.length !== 1) return { fault: 'it does not have one Host' }
-  if (parseHostPort(host, DEFAULT_PORT) === undefined) return { fault: 'its Host is not valid' }
+  const hostName = parseHostPort(host.replace(/\.(?=:\d+$|$)/, ''), DEFAULT_PORT)?.host
+  if (hostName === undefined) return { fault: 'its Host is not valid' }
   const body = readBody(fields)
   if ('fault' in body) return body
   const token = readToken(fields)
   if (token !== undefined && 'fault' in token) return token
-  return { method, target, host, fields, token, body }
+  return { method, target, host, hostName, fields, token, body }
 }
 
 function readBody(fields: readonly Field[]): Body | { readonly fault: string } {

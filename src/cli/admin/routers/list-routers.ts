@@ -8,6 +8,7 @@ import { printRows, readAll } from '../entities/list-entities.ts'
 const COLUMNS: readonly Column[] = [
   { title: 'NAME', path: 'name' },
   { title: 'ID', path: 'id' },
+  { title: 'HOSTS', path: 'hosts', as: 'list' },
   { title: 'CONNECTED', path: 'isConnected', as: 'truth' },
   { title: 'LAST CONTACT', path: 'lastContactAt', as: 'time' },
   { title: 'CONFIRMS', path: 'confirms', as: 'truth' },

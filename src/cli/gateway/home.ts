@@ -1,0 +1,35 @@
+/**
+ * The home of a gateway: `gateway.yml` beside `identity.json`, which other users must not read. A gateway that gets
+ * everything from its command line has none. D-390.
+ */
+import { join } from 'node:path'
+import { exists, RefusedStart } from '../../app/installation/private-files.ts'
+import { GATEWAY_FILE } from '../../gateway/settings/load.ts'
+import type { Io } from '../terminal/io.ts'
+import { type GatewayValues, requireAll } from './given.ts'
+
+export const DEFAULT_GATEWAY_HOME = 'latchkey-gateway'
+
+export interface GatewayPlace {
+  /** What paths in the file are relative to. */
+  readonly folder: string
+  /** Undefined: everything is on the command line. */
+  readonly file: string | undefined
+  readonly identity: string
+}
+
+/** Throws Misuse, RefusedStart. */
+export async function findPlace(
+  values: GatewayValues,
+  io: Pick<Io, 'resolve'>,
+): Promise<GatewayPlace> {
+  const folder = io.resolve(values.home ?? DEFAULT_GATEWAY_HOME)
+  const file = join(folder, GATEWAY_FILE)
+  const isWanted = values.home !== undefined || values.identity === undefined
+  if (isWanted && (await exists(file))) {
+    return { folder, file, identity: io.resolve(values.identity ?? join(folder, 'identity.json')) }
+  }
+  if (values.home !== undefined) throw new RefusedStart(`there is no ${file}`)
+  requireAll(values)
+  return { folder: io.resolve('.'), file: undefined, identity: io.resolve(values.identity ?? '') }
+}

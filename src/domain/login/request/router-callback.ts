@@ -1,0 +1,32 @@
+/**
+ * The redirect URI of a gateway: `https://HOST[:PORT]/.latchkey/callback` of a router that is not disabled, for exactly
+ * the hosts that its administrator wrote. D-392. It is derived, so it is gone with the router, and nothing that a
+ * gateway sends can add one.
+ */
+import type { Clock } from '../../../base/time/clock.ts'
+import { isDisabled } from '../../identities/identity.ts'
+import type { Rules } from '../../policies/rules.ts'
+
+/** Below the paths that a gateway keeps for itself. */
+export const ROUTER_CALLBACK = '/.latchkey/callback'
+
+const HTTPS_PORT = 443
+const LONGEST = 2048
+
+export interface RouterCallbackPorts {
+  readonly rules: Pick<Rules, 'routersAt'>
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** Whether the text is exactly that URI of a router, in its normal form (D-8). */
+export function isRouterCallback(ports: RouterCallbackPorts, text: string): boolean {
+  if (text.length > LONGEST || !text.endsWith(ROUTER_CALLBACK)) return false
+  const url = URL.parse(text)
+  if (url?.href !== `${url?.origin}${ROUTER_CALLBACK}` || url.href !== text) return false
+  if (url.protocol !== 'https:') return false
+  const port = url.port === '' ? HTTPS_PORT : Number(url.port)
+  const now = ports.clock.now()
+  return ports.rules
+    .routersAt(url.hostname.replace(/^\[(.*)\]$/, '$1'))
+    .some((router) => (router.port === 0 || router.port === port) && !isDisabled(router, now))
+}

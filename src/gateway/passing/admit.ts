@@ -1,0 +1,65 @@
+/**
+ * Whether the sender of a request may pass to an upstream: authenticates it, and applies the rules of the upstream.
+ * Answers the client if not. D-42.
+ */
+import type { Accepted, Refused, Router } from '../../router/router.ts'
+import { answerTo } from '../http/answers.ts'
+import type { Field } from '../http/fields.ts'
+import type { UpstreamSettings } from '../settings/settings.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Another way to authenticate than by certificate and token, such as the cookie of a browser. */
+export interface WayIn {
+  /** Undefined if the request has no credential of this kind: then the next way is tried. */
+  authenticate(
+    exchange: Exchange,
+    upstream: UpstreamSettings,
+  ): Promise<Accepted | Refused | undefined>
+  /** Answers a refusal in its own way, such as a redirect, and returns true; otherwise the client gets the usual one. */
+  refuse?(exchange: Exchange, upstream: UpstreamSettings, refused: Refused): boolean
+  /** Returns the fields of a request without credentials of this kind, which the upstream must not see. */
+  withoutCredentials?(fields: readonly Field[]): readonly Field[]
+}
+
+/** Resolves to undefined if the client was answered or is gone. */
+export type Admit = (
+  exchange: Exchange,
+  upstream: UpstreamSettings,
+) => Promise<Accepted | undefined>
+
+/** Used until the controller has sent its own; no client is asked for a token before that. */
+const UNKNOWN_BRAND = 'service'
+
+export function createAdmit(deps: {
+  readonly router: Pick<Router, 'check' | 'brand'>
+  readonly waysIn: readonly WayIn[]
+}): Admit {
+  const { router, waysIn } = deps
+
+  async function authenticate(
+    exchange: Exchange,
+    upstream: UpstreamSettings,
+  ): Promise<Accepted | Refused> {
+    for (const way of waysIn) {
+      const verdict = await way.authenticate(exchange, upstream)
+      if (verdict !== undefined) return verdict
+    }
+    // R093: the end-entity certificate of the handshake; there is neither resumption nor renegotiation.
+    const certificate = exchange.socket.getPeerX509Certificate()?.raw
+    return router.check({ certificate, token: exchange.inbound.token })
+  }
+
+  return async (exchange, upstream) => {
+    const verdict = await authenticate(exchange, upstream)
+    if (exchange.socket.destroyed) return undefined
+    if (verdict.verdict === 'accepted') {
+      const { identityId, sessionId } = verdict
+      exchange.note({ identityId, sessionId })
+      return verdict
+    }
+    if (waysIn.some((way) => way.refuse?.(exchange, upstream, verdict))) return undefined
+    const { verdict: _, ...why } = verdict
+    exchange.answer(answerTo(verdict, exchange.inbound.token, router.brand() ?? UNKNOWN_BRAND), why)
+    return undefined
+  }
+}

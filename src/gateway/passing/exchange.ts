@@ -1,0 +1,73 @@
+/**
+ * One request at the gateway: its id, its line in the log, and its response if the gateway gives it itself. The steps
+ * of the pipeline pass it on; `gateway.ts` names them.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import { newId, type RequestId } from '../../base/ids.ts'
+import type { Log } from '../../base/log.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Upgraded } from '../../https-server/https-server.ts'
+import { type Answer, ownAnswer, sendOwn } from '../http/answers.ts'
+import type { InboundRequest } from '../http/read-request.ts'
+
+/** A request that has not been read yet. */
+export interface Arrival {
+  readonly requestId: string
+  readonly message: IncomingMessage
+  readonly response: ServerResponse
+  /** The connection of the client. */
+  readonly socket: TLSSocket
+  readonly remoteAddress: string
+  /** The bare connection, if the request asks to upgrade it. */
+  readonly upgrade?: Upgraded
+  /** Whether the client waits for `100 Continue` before it sends the body. */
+  readonly isWaiting: boolean
+  /** Adds fields to the line in the log. */
+  note(fields: object): void
+  /** Responds; the fields of `why` are for the log alone. */
+  answer(answer: Answer, why: object): void
+}
+
+/** A request that is well-formed. */
+export interface Exchange extends Arrival {
+  readonly inbound: InboundRequest
+}
+
+export interface Arriving {
+  readonly message: IncomingMessage
+  readonly response: ServerResponse
+  readonly upgrade?: Upgraded
+  readonly isWaiting?: boolean
+}
+
+export function beginExchange(
+  { message, response, upgrade, isWaiting = false }: Arriving,
+  { log, random }: { readonly log: Log; readonly random: Random },
+): Arrival {
+  const requestId = newId<RequestId>(random)
+  const [path] = (message.url ?? '').split('?') // the query may contain a secret of the upstream
+  const line: Record<string, unknown> = { requestId, method: message.method, path }
+  response.once('close', () => log.info({ ...line, status: response.statusCode }, 'request'))
+  return {
+    requestId,
+    message,
+    response,
+    socket: message.socket as TLSSocket,
+    remoteAddress: addressOf(message),
+    ...(upgrade === undefined ? {} : { upgrade }),
+    isWaiting,
+    note: (fields) => void Object.assign(line, fields),
+    answer(answer, why) {
+      Object.assign(line, { code: answer.code, ...why })
+      // Close the connection: unread body bytes would be parsed as the next request.
+      const isSafe = message.complete && answer.code !== 'BAD_REQUEST'
+      sendOwn(response, ownAnswer(answer, requestId), isSafe ? 'keep' : 'close')
+    },
+  }
+}
+
+/** Returns an IPv4 address in its own form, even on a dual-stack socket. */
+function addressOf({ socket }: IncomingMessage): string {
+  return (socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/i, '')
+}

@@ -1,0 +1,113 @@
+/**
+ * The file `gateway.yml`, as operators write it: every key with its type, its default and its description, built like
+ * that of `controller.yml`. docs/gateway.md is generated from this. D-390.
+ *
+ * A key is here only if some code reads it.
+ */
+import { z } from 'zod'
+import { LOG_FORMATS, LOG_LEVELS } from '../../config/config.ts'
+import { type Key, keysOf } from '../../config/keys.ts'
+import {
+  filePath,
+  hostName,
+  hostPort,
+  keyFacts,
+  list,
+  oneOf,
+  section,
+  text,
+} from '../../config/values.ts'
+import { parseControllerUrl } from '../../router/paths.ts'
+import { readPrefix } from '../routing/request-path.ts'
+import type { UpstreamTarget } from './settings.ts'
+import { parseUpstreamUrl, UPSTREAM_NAME } from './upstream-url.ts'
+
+const controller = text((given) =>
+  parseControllerUrl(given) === undefined
+    ? { ok: false, problem: 'is not https://HOST:PORT' }
+    : { ok: true, value: given },
+).register(keyFacts, {
+  type: 'a URL',
+  rule: 'The controller whose sessions are admitted: `https://HOST:PORT`.',
+})
+
+const upstreamUrl = text((given): { ok: true; value: UpstreamTarget } | Refused => {
+  const value = parseUpstreamUrl(given)
+  return value === undefined
+    ? { ok: false, problem: 'is not http://HOST:PORT or tcp://HOST:PORT' }
+    : { ok: true, value }
+  // Not quoted: somebody may have written a password into it.
+}, 'never show').register(keyFacts, {
+  type: 'a URL',
+  rule: 'The service: `http://HOST:PORT`, or `tcp://HOST:PORT` for any other protocol.',
+})
+
+const upstreamName = text((given): { ok: true; value: string } | Refused =>
+  UPSTREAM_NAME.test(given)
+    ? { ok: true, value: given }
+    : { ok: false, problem: 'must be 1 to 63 letters, digits or hyphens inside' },
+).register(keyFacts, {
+  type: 'a name',
+  rule: 'For logs and metrics. Unique. Default: the host of `url`, with hyphens for dots.',
+  example: 'grafana',
+})
+
+const path = text((given): { ok: true; value: string } | Refused =>
+  readPrefix(given) !== undefined
+    ? { ok: true, value: given }
+    : { ok: false, problem: 'is not a path like /grafana' },
+).register(keyFacts, {
+  type: 'a path',
+  rule: 'Only requests below this path. Whole segments count: `/a` is not `/ab`. The longest match wins.',
+})
+
+interface Refused {
+  readonly ok: false
+  readonly problem: string
+}
+
+const upstream = section('One service.', {
+  name: upstreamName.optional(),
+  url: upstreamUrl,
+  hosts: list(
+    {
+      rule: 'Only requests to these host names. Empty: every host that no other upstream names.',
+      mayBeEmpty: true,
+    },
+    hostName('A host name.', 'grafana.example.com'),
+  ).prefault([]),
+  path: path.prefault('/'),
+})
+
+export const GatewayFile = section('', {
+  v: z.literal(1).register(keyFacts, { type: '1', rule: 'The version of this format.' }),
+  controller,
+  listen: hostPort(
+    'interface',
+    'Where to listen. `0.0.0.0` is every IPv4 interface, `[::]` every interface (IPv6 in quotes: YAML reads brackets ' +
+      'as a list). Port 0 is a free port.',
+  ),
+  certificate: section(
+    "A certificate for the listener, for example a public one. Default: that of the gateway's identity.",
+    {
+      cert: filePath(
+        'PEM file: the certificate, then its intermediates. A new file is used without a restart.',
+        'fullchain.pem',
+      ),
+      key: filePath('PEM file: its private key, which other users must not read.', 'key.pem'),
+    },
+  ).optional(),
+  upstreams: list({ rule: 'The services behind the gateway.' }, upstream),
+  log: section('The log.', {
+    level: oneOf(LOG_LEVELS, 'The lowest level that is logged.').prefault('info'),
+    // D-338.
+    format: oneOf(
+      LOG_FORMATS,
+      '`json` for machines, `text` for people. `auto`: text if standard error is a terminal, JSON elsewhere.',
+    ).prefault('auto'),
+  }).prefault({}),
+})
+
+export type CheckedGatewayFile = z.output<typeof GatewayFile>
+
+export const GATEWAY_KEYS: readonly Key[] = keysOf(GatewayFile)

@@ -1,0 +1,57 @@
+/** How many sessions were live at which time: D-361. */
+import { type Kysely, sql } from 'kysely'
+import { days } from '../../base/time/duration.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import type { SessionSamples } from '../../domain/overview/stores.ts'
+import { removeBefore } from '../remove-before.ts'
+import type { Tables } from '../tables.ts'
+
+const DAY = days(1)
+
+export function sqlSessionSamples(db: Kysely<Tables>): SessionSamples {
+  return {
+    async has(at) {
+      const row = await db
+        .selectFrom('session_samples')
+        .select('at')
+        .where('at', '=', at)
+        .executeTakeFirst()
+      return row !== undefined
+    },
+
+    async insert(sample) {
+      await db
+        .insertInto('session_samples')
+        .values(sample)
+        .onConflict((conflict) => conflict.column('at').doNothing())
+        .execute()
+    },
+
+    async list(from) {
+      const query = db.selectFrom('session_samples').selectAll().where('at', '>=', from)
+      return (await query.orderBy('at').execute()).map(({ at, oidc, legacy }) => ({
+        at,
+        oidc: Number(oidc),
+        legacy: Number(legacy),
+      }))
+    },
+
+    async listHighest(from) {
+      const day = sql<Instant>`at - at % ${sql.lit(DAY)}`
+      const rows = await db
+        .selectFrom('session_samples')
+        .select([day.as('from'), sql<number>`max(oidc + legacy)`.as('highest')])
+        .where('at', '>=', from)
+        .groupBy(day)
+        .orderBy(day)
+        .execute()
+      return rows.map((row) => ({
+        from: Number(row.from) as Instant,
+        highest: Number(row.highest),
+      }))
+    },
+
+    removeExpired: (before, limit) =>
+      removeBefore(db, { table: 'session_samples', key: 'at', time: 'at' }, before, limit),
+  }
+}
