@@ -17,6 +17,8 @@ import type { Unreadable } from '../https-server/connection.ts'
 import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
 import { createHttpsServer, type RawAnswer } from '../https-server/https-server.ts'
 import type { Router } from '../router/router.ts'
+import { answerAsPage } from './browser/as-page.ts'
+import { type BrowserOptions, openToBrowsers } from './browser/browser.ts'
 import { type AnswerCode, ownAnswer } from './http/answers.ts'
 import { upstreamFields } from './http/fields.ts'
 import { forward } from './http/forward.ts'
@@ -34,13 +36,15 @@ import { createConnectRoute } from './tcp/connect-route.ts'
 import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
 
 export interface GatewayOptions {
-  readonly router: Pick<Router, 'check' | 'watch' | 'brand'>
+  readonly router: Pick<Router, 'check' | 'checkHeldToken' | 'watch' | 'brand'>
   readonly settings: Pick<GatewaySettings, 'listen' | 'upstreams'>
   /** Of the listener. */
   readonly certificatePem: string
   readonly keyPem: Secret
   readonly log: Log
   readonly random: Random
+  /** Where browsers sign in. Default: they are refused as programs without credentials are. */
+  readonly browsers?: Pick<BrowserOptions, 'controller' | 'ca' | 'clock'>
   /** Tried in this order, before certificate and token. */
   readonly waysIn?: readonly WayIn[]
   readonly ownRoutes?: readonly OwnRoute[]
@@ -68,17 +72,21 @@ const IDLE: Duration = seconds(60)
 const DESCRIPTORS_PER_CONNECTION = 2
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { router, log, random, waysIn = [] } = options
+  const { router, log, random } = options
   const { upstreams } = options.settings
   const times = { ...TIMES, ...options.times }
   const choose = createChooseUpstream(upstreams.filter(({ to }) => to.kind === 'http'))
   const services = new Map<UpstreamSettings, Upstream>(
     upstreams.map((upstream) => [upstream, createUpstream(upstream.to.at)]),
   )
+  const browsers =
+    options.browsers === undefined
+      ? undefined
+      : openToBrowsers({ ...options.browsers, router, log, random })
+  const waysIn = [...(options.waysIn ?? []), ...(browsers === undefined ? [] : [browsers.wayIn])]
   const connect = createConnectRoute({ times, mostPerIdentity: MOST_CONNECTIONS_PER_IDENTITY })
-  const ownRoutes = new Map(
-    [connect, ...(options.ownRoutes ?? [])].map((route) => [route.name, route]),
-  )
+  const routes = [connect, ...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
+  const ownRoutes = new Map(routes.map((route) => [route.name, route]))
   const admit = createAdmit({ router, waysIn })
   const rely = createRely({ watch: router.watch, log })
   const tunnels = new Map<Duplex, () => void>()
@@ -121,7 +129,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   function handle(arriving: Arriving): void {
-    const arrival = beginExchange(arriving, { log, random })
+    const asPage = browsers === undefined ? {} : { asPage: answerAsPage }
+    const arrival = beginExchange(arriving, { log, random, ...asPage })
     const inbound = readRequest(arrival.message)
     if ('fault' in inbound) {
       // At once: the parser may fail on the same thing, and would close before we have responded.
@@ -199,6 +208,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const closed = server.close(grace)
       for (const end of tunnels.values()) end()
       await closed
+      browsers?.stop()
     },
   }
 }

@@ -33,6 +33,7 @@ export type Purpose =
   | 'ending'
   | 'enrollment-jwt'
   | 'enrollment-token'
+  | 'gateway-login'
   | 'idp-round-trip'
   | 'idp-state'
   | 'kept-primary'

@@ -39,7 +39,14 @@ export async function runGateway(values: GatewayValues, io: Io): Promise<ExitCod
 
   const router = startRouter({ controller, identity: { id, cert, key: key.reveal(), ca }, log })
   try {
-    const gateway = await startGateway({ router, settings, ...listener, log, random: systemRandom })
+    const gateway = await startGateway({
+      router,
+      settings,
+      ...listener,
+      log,
+      random: systemRandom,
+      browsers: { controller, ca, clock: systemClock },
+    })
     const at = formatHostPort({ host: listen.host, port: gateway.port })
     log.info({ routerId: id, controller, listen: at }, 'listening')
     void router.ready.then(() => {

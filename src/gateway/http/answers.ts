@@ -35,6 +35,11 @@ const ANSWERS = {
     next: 'present-certificate',
     message: 'the client certificate does not belong to this session',
   },
+  CROSS_SITE: {
+    status: 403,
+    next: 'fix-client',
+    message: 'the request may have been caused by another site',
+  },
   NOT_FOUND: { status: 404, next: 'fix-client', message: 'the gateway has nothing at this path' },
   NO_UPSTREAM: {
     status: 404,

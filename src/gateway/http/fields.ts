@@ -4,6 +4,8 @@
  * confuse with it: CGI and similar interfaces turn everything but letters and digits into `_` (RFC 3875 §4.1.18).
  */
 
+import { isOwnCookie, withoutOwnCookies } from './own-cookies.ts'
+
 /** Name and value. */
 export type Field = readonly [name: string, value: string]
 
@@ -36,7 +38,9 @@ export function valuesOf(fields: readonly Field[], name: string): readonly strin
 export function upstreamFields(fields: readonly Field[], own: OwnFields): readonly Field[] {
   return [
     ['host', own.host],
-    ...withoutHopByHop(fields).filter(([name]) => !isReserved(plainName(name))),
+    ...withoutHopByHop(fields)
+      .filter(([name]) => !isReserved(plainName(name)))
+      .flatMap(withoutOurCookies),
     [`${IDENTITY_PREFIX}identity-id`, own.identityId],
     [`${IDENTITY_PREFIX}session-id`, own.sessionId],
     ['x-request-id', own.requestId],
@@ -48,11 +52,20 @@ export function upstreamFields(fields: readonly Field[], own: OwnFields): readon
 
 /** Returns the response fields for the client. The upstream's length stays, because our parser has checked it. */
 export function clientFields(fields: readonly Field[], requestId: string): readonly Field[] {
-  const kept = withoutHopByHop(fields).filter(([name]) => plainName(name) !== 'x-request-id')
+  const kept = withoutHopByHop(fields).filter(([name, value]) => {
+    const plain = plainName(name)
+    return plain !== 'x-request-id' && !(plain === 'set-cookie' && isOwnCookie(value))
+  })
   return [...kept, ['x-request-id', requestId]]
 }
 
 export const flat = (fields: readonly Field[]): string[] => fields.flat()
+
+function withoutOurCookies([name, value]: Field): readonly Field[] {
+  if (plainName(name) !== 'cookie') return [[name, value]]
+  const kept = withoutOwnCookies(value)
+  return kept === undefined ? [] : [[name, kept]]
+}
 
 /** RFC 9110 §7.6.1, and what older servers add to it. A CGI program would see `Proxy` as HTTP_PROXY. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([

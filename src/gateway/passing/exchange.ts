@@ -8,7 +8,7 @@ import { newId, type RequestId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import type { Upgraded } from '../../https-server/https-server.ts'
-import { type Answer, ownAnswer, sendOwn } from '../http/answers.ts'
+import { type Answer, type OwnAnswer, ownAnswer, sendOwn } from '../http/answers.ts'
 import type { InboundRequest } from '../http/read-request.ts'
 
 /** A request that has not been read yet. */
@@ -41,10 +41,15 @@ export interface Arriving {
   readonly isWaiting?: boolean
 }
 
-export function beginExchange(
-  { message, response, upgrade, isWaiting = false }: Arriving,
-  { log, random }: { readonly log: Log; readonly random: Random },
-): Arrival {
+export interface ExchangePorts {
+  readonly log: Log
+  readonly random: Random
+  /** Returns the answer as a page if the client is a browser that shows it; undefined: JSON. */
+  readonly asPage?: (arriving: Arriving, answer: OwnAnswer & Answer) => OwnAnswer | undefined
+}
+
+export function beginExchange(arriving: Arriving, { log, random, asPage }: ExchangePorts): Arrival {
+  const { message, response, upgrade, isWaiting = false } = arriving
   const requestId = newId<RequestId>(random)
   const [path] = (message.url ?? '').split('?') // the query may contain a secret of the upstream
   const line: Record<string, unknown> = { requestId, method: message.method, path }
@@ -62,7 +67,9 @@ export function beginExchange(
       Object.assign(line, { code: answer.code, ...why })
       // Close the connection: unread body bytes would be parsed as the next request.
       const isSafe = message.complete && answer.code !== 'BAD_REQUEST'
-      sendOwn(response, ownAnswer(answer, requestId), isSafe ? 'keep' : 'close')
+      const own = ownAnswer(answer, requestId)
+      const page = asPage?.(arriving, { ...own, ...answer })
+      sendOwn(response, page ?? own, isSafe ? 'keep' : 'close')
     },
   }
 }

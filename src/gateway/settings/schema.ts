@@ -9,6 +9,7 @@ import { LOG_FORMATS, LOG_LEVELS } from '../../config/config.ts'
 import { type Key, keysOf } from '../../config/keys.ts'
 import {
   filePath,
+  flag,
   hostName,
   hostPort,
   keyFacts,
@@ -77,6 +78,10 @@ const upstream = section('One service.', {
     hostName('A host name.', 'grafana.example.com'),
   ).prefault([]),
   path: path.prefault('/'),
+  signIn: flag(
+    'Browsers without credentials are sent to sign in, and pass with a cookie. Only for `http`. `false`: programs with ' +
+      'certificate and token alone.',
+  ).prefault(true),
 })
 
 export const GatewayFile = section('', {

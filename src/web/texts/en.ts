@@ -4,9 +4,10 @@
  */
 import { ACCOUNT } from './en/account.ts'
 import { ERRORS } from './en/errors.ts'
+import { GATEWAY } from './en/gateway.ts'
 import { INVITE } from './en/invite.ts'
 import { LOGIN } from './en/login.ts'
 
-export const en = { ...LOGIN, ...ERRORS, ...ACCOUNT, ...INVITE } as const
+export const en = { ...LOGIN, ...ERRORS, ...ACCOUNT, ...INVITE, ...GATEWAY } as const
 
 export type TextKey = keyof typeof en

@@ -27,7 +27,7 @@ test('a translation fills in the same names as the English text', () => {
 })
 
 test('every text is used', () => {
-  const sources = ['..', '../../http']
+  const sources = ['..', '../../http', '../../gateway/browser']
     .flatMap((folder) => {
       const root = new URL(`${folder}/`, import.meta.url)
       return readdirSync(root, { recursive: true, encoding: 'utf8' })

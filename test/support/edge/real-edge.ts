@@ -16,7 +16,7 @@ import type { Service } from '../service.ts'
 import { issueCertificate, type LiveSession } from './live-session.ts'
 import { connectRaw, type RawConnection } from './raw-connection.ts'
 import { makeRouter, type NewRouter } from './router-identity.ts'
-import { startUpstream, type TestUpstream } from './upstream.ts'
+import { startUpstream, type TestUpstream, type UpstreamOptions } from './upstream.ts'
 
 /** What somebody shows on a connection. */
 export interface Shown {
@@ -47,11 +47,12 @@ export async function startRealEdge(
   given: {
     readonly made?: NewRouter
     readonly upstreams?: (to: UpstreamSettings) => readonly UpstreamSettings[]
+    readonly upstream?: UpstreamOptions
   } = {},
 ): Promise<RealEdge> {
   const made = given.made ?? (await makeRouter(t, service))
   const clock = new UptimeClock()
-  const upstream = await startUpstream(t)
+  const upstream = await startUpstream(t, given.upstream)
   // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
   const log: any[] = []
   const logAt = (level: string) => (fields: object, msg: string) =>
@@ -74,6 +75,7 @@ export async function startRealEdge(
     keyPem: new Secret(identity.key),
     log: said,
     random: systemRandom,
+    browsers: { controller: service.baseUrl, ca: service.ca, clock },
   })
   t.after(() => gateway.stop(milliseconds(100)))
   return { ...made, url: `https://localhost:${gateway.port}`, router, clock, upstream, log }

@@ -1,0 +1,26 @@
+/** The gateway's own answers, for people: the same status, and a page that says what to do. D-411. */
+import type { Answer, OwnAnswer } from '../http/answers.ts'
+import { fieldsOf } from '../http/fields.ts'
+import type { Arriving } from '../passing/exchange.ts'
+import { reasonOf, refusalPage } from './pages.ts'
+import { onlyValue, originOf, safeTarget, type Visit, wantsPage } from './visit.ts'
+
+export function answerAsPage(
+  { message, upgrade }: Arriving,
+  answer: OwnAnswer & Answer,
+): OwnAnswer | undefined {
+  const { method = '', url: target = '' } = message
+  const fields = fieldsOf(message.rawHeaders)
+  const origin = originOf(onlyValue({ fields }, 'host') ?? '')
+  const isUpgrade = upgrade !== undefined
+  if (origin === undefined || !wantsPage({ fields, isUpgrade })) return undefined
+  const requestId = answer.headers['x-request-id'] ?? ''
+  const visit: Visit = { origin, method, target, fields, isUpgrade, requestId }
+  const page = refusalPage(visit, answer.status, reasonOf(answer.code), safeTarget(target, origin))
+  const length = String(Buffer.byteLength(page.body))
+  return {
+    status: answer.status,
+    headers: { ...answer.headers, ...Object.fromEntries(page.fields), 'content-length': length },
+    body: page.body,
+  }
+}

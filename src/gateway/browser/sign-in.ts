@@ -1,0 +1,118 @@
+/**
+ * Signing in through the gateway: the way to the controller and back. D-411. Authorization code with PKCE (RFC 7636),
+ * state in a sealed cookie of this browser (RFC 6749 §10.12), nonce (OIDC Core §15.5.2), iss (RFC 9207); the client
+ * library checks them.
+ */
+import { parseForm } from '../../base/form.ts'
+import type { Log } from '../../base/log.ts'
+import type { Vault } from '../../base/secrets/vault.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import {
+  type Client,
+  RateLimited,
+  Refused,
+  ServerUnavailable,
+  type Session,
+} from '../../client/client.ts'
+import {
+  clearLogin,
+  clearOldLogins,
+  keepLogin,
+  keepSession,
+  readLoginCookie,
+  readSessionCookie,
+} from './cookies.ts'
+import { callbackOf, openLogin, sealLogin } from './login-cookie.ts'
+import { NOT_STORED, type PageReason, refusalPage } from './pages.ts'
+import { pageReasonOf } from './refusals.ts'
+import type { BrowserSession, BrowserSessions } from './sessions.ts'
+import { type BrowserAnswer, safeTarget, type Visit } from './visit.ts'
+
+export interface SignInPorts {
+  readonly client: () => Promise<Pick<Client, 'beginRedirectLogin' | 'finishRedirectLogin'>>
+  readonly sessions: BrowserSessions
+  readonly vault: Vault
+  readonly clock: Pick<Clock, 'now'>
+  readonly log: Log
+}
+
+/** Redirects to the login. `again`: the controller asks, even if the browser is signed in there. */
+export async function beginSignIn(
+  ports: SignInPorts,
+  visit: Visit,
+  wish: { readonly target: string | undefined; readonly again?: boolean },
+): Promise<BrowserAnswer> {
+  const { origin, fields } = visit
+  const target = safeTarget(wish.target, origin)
+  try {
+    const { url, proof } = (await ports.client()).beginRedirectLogin(callbackOf(origin))
+    const to = new URL(url)
+    if (wish.again === true) to.searchParams.set('prompt', 'login')
+    const kept = keepLogin(proof.state, sealLogin(ports, origin, { proof, target }))
+    return {
+      status: 302,
+      body: '',
+      fields: [
+        ['location', to.href],
+        ...NOT_STORED,
+        kept,
+        ...clearOldLogins(fields, kept[1].length),
+      ],
+    }
+  } catch (error) {
+    ports.log.warn({ err: error, requestId: visit.requestId }, 'a sign-in could not begin')
+    return refusalPage(visit, 503, 'unavailable', target)
+  }
+}
+
+/** What comes back from the login. */
+export async function finishSignIn(ports: SignInPorts, visit: Visit): Promise<BrowserAnswer> {
+  const { origin, fields } = visit
+  const [, query = ''] = visit.target.split('?')
+  const state = onlyOf(query, 'state') ?? ''
+  const sealed = readLoginCookie(fields, state)
+  const login = sealed === undefined ? undefined : openLogin(ports, origin, sealed)
+  if (login === undefined) return refusalPage(visit, 400, 'sign-in-failed', '/')
+  const { proof, target } = login
+  const failed = (status: number, reason: PageReason) =>
+    refusalPage(visit, status, reason, target, [clearLogin(state)])
+
+  let session: Session
+  try {
+    session = await (await ports.client()).finishRedirectLogin(proof, query)
+  } catch (error) {
+    ports.log.warn({ err: error, requestId: visit.requestId }, 'a sign-in did not finish')
+    if (error instanceof ServerUnavailable || error instanceof RateLimited) {
+      return failed(503, 'unavailable')
+    }
+    return error instanceof Refused ? failed(403, 'sign-in-refused') : failed(400, 'sign-in-failed')
+  }
+  const begun: BrowserSession = { origin, session }
+  const value = ports.sessions.begin(begun)
+  // What the gateway would refuse is refused here: otherwise the browser would be sent around in a circle.
+  const verdict = await ports.sessions.check(begun)
+  if (verdict.verdict === 'refused') {
+    void ports.sessions.end(begun)
+    ports.log.warn({ requestId: visit.requestId, ...verdict }, 'a session was refused at its start')
+    const reason = pageReasonOf(verdict)
+    return failed(reason === 'unavailable' ? 503 : 403, reason)
+  }
+  endPrevious(ports, visit)
+  return {
+    status: 303,
+    body: '',
+    fields: [['location', target], ...NOT_STORED, keepSession(value), clearLogin(state)],
+  }
+}
+
+/** The session that the new cookie replaces: nothing could use or end it any more. */
+function endPrevious({ sessions }: SignInPorts, { fields, origin }: Visit): void {
+  const cookie = readSessionCookie(fields)
+  const previous = cookie.outcome === 'one' ? sessions.find(cookie.value, origin) : undefined
+  if (previous !== undefined) void sessions.end(previous)
+}
+
+export function onlyOf(query: string, name: string): string | undefined {
+  const values = parseForm(query)?.get(name)
+  return values?.length === 1 ? values[0] : undefined
+}

@@ -1,0 +1,33 @@
+/**
+ * Signing out at the gateway. GET asks, POST ends the session here at once and at the controller. D-412. A form of
+ * another site changes nothing.
+ */
+import { clearSession, readSessionCookie } from './cookies.ts'
+import { refusalPage, signedOutPage, signOutPage } from './pages.ts'
+import type { BrowserSession, BrowserSessions } from './sessions.ts'
+import { type BrowserAnswer, isCrossSite, type Visit } from './visit.ts'
+
+export async function signOut(
+  { sessions }: { readonly sessions: BrowserSessions },
+  visit: Visit,
+): Promise<BrowserAnswer> {
+  const session = sessionOf(sessions, visit)
+  if (visit.method === 'POST') {
+    if (isCrossSite(visit))
+      return { ...refusalPage(visit, 403, 'blocked', '/'), code: 'CROSS_SITE' }
+    const isTold = session === undefined || (await sessions.end(session))
+    return signedOutPage(visit, isTold, [clearSession()])
+  }
+  if (session === undefined) return signedOutPage(visit, true, [clearSession()])
+  const { preferred_username, name, sub } = session.session.claims()
+  return signOutPage(visit, preferred_username ?? name ?? sub)
+}
+
+/** The session of the cookie, if there is exactly one. */
+export function sessionOf(
+  sessions: Pick<BrowserSessions, 'find'>,
+  { fields, origin }: Pick<Visit, 'fields' | 'origin'>,
+): BrowserSession | undefined {
+  const cookie = readSessionCookie(fields)
+  return cookie.outcome === 'one' ? sessions.find(cookie.value, origin) : undefined
+}

@@ -1,0 +1,96 @@
+/**
+ * Browsers at the gateway: a cookie instead of certificate and token, and a redirect or a page instead of a refusal.
+ * D-410, D-411. Requests with a token are those of programs, and nothing here applies to them.
+ */
+
+import { missingToken } from '../../protocol/challenge.ts'
+import type { Refused } from '../../router/router.ts'
+import type { WayIn } from '../passing/admit.ts'
+import type { Exchange } from '../passing/exchange.ts'
+import type { UpstreamSettings } from '../settings/settings.ts'
+import { clearSession, readSessionCookie } from './cookies.ts'
+import { refusalPage } from './pages.ts'
+import { canSignIn, pageReasonOf } from './refusals.ts'
+import { sendToBrowser, visitOf } from './send.ts'
+import type { BrowserSession, BrowserSessions } from './sessions.ts'
+import { beginSignIn, type SignInPorts } from './sign-in.ts'
+import { isCrossSite, isNavigation, isOfBrowser } from './visit.ts'
+
+export function createBrowserWay(
+  ports: SignInPorts & { readonly brand: () => string | undefined },
+): WayIn {
+  const { sessions, log } = ports
+
+  return {
+    async authenticate(exchange, upstream) {
+      const visit = isOpen(upstream, exchange) ? visitOf(exchange) : undefined
+      if (visit === undefined) return undefined
+      const cookie = readSessionCookie(visit.fields)
+      if (cookie.outcome === 'none') return undefined
+      if (cookie.outcome === 'bad') return refused('the cookie is repeated or malformed')
+      const session = sessions.find(cookie.value, visit.origin)
+      if (session === undefined) return refused('no session has this cookie')
+      if (isCrossSite(visit)) return refused('the request may come from another site')
+      const verdict = await sessions.check(session)
+      if (verdict.verdict === 'accepted') holdWith(sessions, session, exchange)
+      return verdict
+    },
+
+    refuse(exchange, upstream, refused) {
+      const visit = isOpen(upstream, exchange) ? visitOf(exchange) : undefined
+      if (visit === undefined) return false
+      const { verdict: _, ...why } = refused
+      exchange.note(why)
+      const hasCookie = readSessionCookie(visit.fields).outcome !== 'none'
+      if (hasCookie && isCrossSite(visit)) {
+        exchange.answer({ code: 'CROSS_SITE' }, why)
+        return true
+      }
+      if (isNavigation(visit)) {
+        const answered = canSignIn(refused)
+          ? beginSignIn(ports, visit, { target: visit.target })
+          : Promise.resolve(
+              refusalPage(visit, statusOf(refused), pageReasonOf(refused), visit.target),
+            )
+        answered
+          .then((answer) => sendToBrowser(exchange, answer))
+          .catch((error: unknown) => {
+            log.error({ requestId: exchange.requestId, err: error }, 'a request failed')
+            exchange.socket.destroy()
+          })
+        return true
+      }
+      if (!canSignIn(refused) || !(hasCookie || isOfBrowser(visit))) return false
+      // A script of the application: it must learn that its user is not signed in, and a redirect would hide it.
+      if (hasCookie) exchange.response.setHeader(...clearSession())
+      const challenges = missingToken(ports.brand() ?? UNKNOWN_BRAND)
+      exchange.answer({ code: 'UNAUTHORIZED', challenges }, why)
+      return true
+    },
+  }
+}
+
+/** D-410: for HTTP alone. A TCP service has no origins, so any script of a page could reach it with the cookie. */
+function isOpen({ signIn, to }: UpstreamSettings, { inbound }: Exchange): boolean {
+  return signIn && to.kind === 'http' && inbound.token === undefined
+}
+
+/** Used until the controller has sent its own. */
+const UNKNOWN_BRAND = 'service'
+
+function refused(why: string): Refused {
+  return { verdict: 'refused', reason: 'session-ended', why }
+}
+
+const statusOf = (refused: Refused) => (pageReasonOf(refused) === 'unavailable' ? 503 : 403)
+
+/** Signing out closes what is open, even if the controller cannot be reached. */
+function holdWith(
+  sessions: BrowserSessions,
+  session: BrowserSession,
+  { socket, response, upgrade }: Exchange,
+): void {
+  const release = sessions.hold(session, () => socket.destroy())
+  const open = upgrade === undefined ? response : socket
+  open.once('close', release)
+}

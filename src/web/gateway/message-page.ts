@@ -1,0 +1,47 @@
+/** The pages of the gateway: why the browser is not where it wanted to be, and what its user can do. */
+import { html, type SafeHtml } from '../login/html.ts'
+import { layout } from '../login/layout.ts'
+import type { Presentation } from '../login/presentation.ts'
+
+export interface GatewayPage {
+  readonly title: string
+  readonly message: SafeHtml | string
+  /** A smaller line below the message. */
+  readonly note?: string | undefined
+  /** The way on. */
+  readonly link?: { readonly to: string; readonly label: string } | undefined
+  /** A form with nothing but a button. */
+  readonly button?: { readonly action: string; readonly label: string } | undefined
+  readonly instead?: { readonly to: string; readonly label: string } | undefined
+  /** Also in the log line of the request (D-39). */
+  readonly requestId?: string | undefined
+}
+
+export function gatewayPage(presentation: Presentation, page: GatewayPage): SafeHtml {
+  const { title, message, note, link, button, instead, requestId } = page
+  const { say } = presentation
+  return layout(presentation, {
+    title,
+    address: 'none',
+    content: html`<p>${message}</p>
+${note === undefined ? undefined : html`<p class="note">${note}</p>\n`}${
+  link === undefined
+    ? undefined
+    : html`<p><a class="choice only" href="${link.to}">${link.label}</a></p>\n`
+}${
+  button === undefined
+    ? undefined
+    : html`<form method="post" action="${button.action}">
+<button type="submit">${button.label}</button>
+</form>\n`
+}${
+  instead === undefined
+    ? undefined
+    : html`<p class="instead"><a href="${instead.to}">${instead.label}</a></p>\n`
+}${
+  requestId === undefined
+    ? undefined
+    : html`<p class="reference">${say('requestId.label')}: <code>${requestId}</code></p>`
+}`,
+  })
+}
