@@ -30,6 +30,7 @@ type Swept = Pick<
   Stores,
   | 'authRequests'
   | 'spentStates'
+  | 'deviceCodes'
   | 'usedProofs'
   | 'refreshTokens'
   | 'sessionCertificates'
@@ -58,6 +59,7 @@ export async function sweep(
   const short = [
     stores.authRequests,
     stores.spentStates,
+    stores.deviceCodes,
     stores.refreshTokens,
     stores.sessionCertificates,
     stores.sessionEndings,

@@ -53,7 +53,7 @@ export const LOGIN_ERRORS = {
     next: ['sign-in'],
     message:
       'the code is unknown, spent or expired, or was issued for another redirect_uri or code_verifier',
-    when: 'The code is unknown, already used or older than 60 seconds, or `redirect_uri` or `code_verifier` is not the one it was issued for. The response does not say which.',
+    when: 'The code is unknown, already used or older than 60 seconds, or `redirect_uri` or `code_verifier` is not the one it was issued for. A device code is refused in the same way if it is unknown, was used, or belongs to another client, or if what its user proved no longer counts. The response does not say which.',
     advice:
       'Begin a new login. A code that was refused once stays refused, even with the right verifier.',
   },
@@ -70,9 +70,43 @@ export const LOGIN_ERRORS = {
     status: 400,
     oauth: 'invalid_scope',
     next: ['correct-request'],
-    message: 'the scope is more than was granted at the authorization',
-    when: 'A refresh asks for a scope that was not granted at the authorization. The token is not spent.',
-    advice: 'Request less, or omit `scope`.',
+    message: 'the scope is more than was granted at the authorization, or lacks openid',
+    when: 'A refresh asks for a scope that was not granted at the authorization; the token is not spent. Or a device authorization request does not ask for `openid`.',
+    advice: 'For a refresh, request less, or omit `scope`. For a device, request `openid`.',
+  },
+  // RFC 8628 §3.5, D-440.
+  AUTHORIZATION_PENDING: {
+    status: 400,
+    oauth: 'authorization_pending',
+    next: ['wait'],
+    message: 'the user has not answered yet; ask again after the interval',
+    when: 'A device asks for its tokens, and its user has neither approved nor denied the sign-in.',
+    advice:
+      'Wait for `interval` seconds of the device authorization response, then send the same request.',
+  },
+  SLOW_DOWN: {
+    status: 400,
+    oauth: 'slow_down',
+    next: ['wait'],
+    message: 'the user has not answered yet, and the device asks too often; wait 5 seconds longer',
+    when: 'A device asks again before its interval is over. The interval is now 5 seconds longer, for this and all later requests.',
+    advice: 'Add 5 seconds to the interval, then wait that long between two requests.',
+  },
+  ACCESS_DENIED: {
+    status: 400,
+    oauth: 'access_denied',
+    next: ['sign-in'],
+    message: 'the user denied the sign-in of this device',
+    when: 'A device asks for its tokens, and its user has denied the sign-in.',
+    advice: 'Stop asking. Begin again only if the user wants to.',
+  },
+  EXPIRED_DEVICE_CODE: {
+    status: 400,
+    oauth: 'expired_token',
+    next: ['sign-in'],
+    message: 'the device code has expired; begin again at /oidc/device_authorization',
+    when: 'A device asks for its tokens more than ten minutes after its device authorization request, or its user approved it and it did not ask in time.',
+    advice: 'Begin again with a new device authorization request.',
   },
   INVALID_POST_LOGOUT_URI: {
     status: 400,

@@ -3,6 +3,7 @@
  */
 
 import type { AccountPorts } from '../domain/account/ports.ts'
+import type { DevicePorts } from '../domain/device/ports.ts'
 import type { ManagementPorts } from '../domain/management/ports.ts'
 import type { OverviewPorts } from '../domain/overview/ports.ts'
 import type { LedgerPorts } from '../domain/sessions/confirming/session-ledger.ts'
@@ -13,6 +14,7 @@ import { addAccount } from './account/account.ts'
 import { ACCOUNT_SITE } from './account/account-route.ts'
 import { addConsole } from './console/console.ts'
 import { CONSOLE_SITE } from './console/console-route.ts'
+import { addDevice } from './device/device.ts'
 import { addDocumentation } from './documentation/documentation.ts'
 import { APIS, apiAt } from './edge-api/api.ts'
 import { addAuthenticate } from './edge-api/authenticate.ts'
@@ -36,6 +38,7 @@ import { addOwnConfirmations } from './management-api/confirmations.ts'
 import { addManagementApi } from './management-api/management.ts'
 import { addHealthChecks, addMetrics } from './monitoring/probes.ts'
 import { addAuthorization } from './oidc/authorization.ts'
+import { addDeviceAuthorization } from './oidc/device-authorization.ts'
 import { addDiscovery } from './oidc/discovery.ts'
 import { addEndSession } from './oidc/end-session.ts'
 import { addIntrospect } from './oidc/introspect.ts'
@@ -58,6 +61,7 @@ import type { Router } from './router.ts'
 
 /** What the use cases that handlers call need. */
 export type HttpPorts = AccountPorts &
+  DevicePorts &
   ManagementPorts &
   OverviewPorts &
   LedgerPorts &
@@ -111,6 +115,8 @@ export function addBoundApis(
       addLoginTotp(provider, ports, listener)
       addTotpEnroll(provider, ports, listener)
       addToken(provider, ports, listener)
+      addDeviceAuthorization(provider, ports, listener)
+      addDevice(provider, ports, listener)
       addUserinfo(provider, ports)
       addEndSession(provider, ports, { ...listener, allowedRedirects: postLogoutPatterns })
       addRevoke(provider, ports)

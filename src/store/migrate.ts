@@ -9,6 +9,7 @@ import { confirmedEndings } from './migrations/0011-confirmed-endings.ts'
 import { keyPurpose } from './migrations/0012-key-purpose.ts'
 import { instances } from './migrations/0013-instances.ts'
 import { routerHosts } from './migrations/0014-router-hosts.ts'
+import { deviceCodes } from './migrations/0016-device-codes.ts'
 import { usedProofs } from './migrations/0017-used-proofs.ts'
 import { foundation } from './migrations/first/0001-foundation.ts'
 import { foldedEvents } from './migrations/first/0002-folded-events.ts'
@@ -39,6 +40,7 @@ const MIGRATIONS: readonly Migration[] = [
   keyPurpose,
   instances,
   routerHosts,
+  deviceCodes,
   usedProofs,
 ]
 

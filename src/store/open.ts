@@ -35,6 +35,7 @@ import { sqlExternalJwtSigners } from './rules/external-jwt-signers.ts'
 import { sqlRuleVersions } from './rules/rule-versions.ts'
 import { sqlApiSessions } from './sessions/api-sessions.ts'
 import { sqlAuthRequests } from './sessions/auth-requests.ts'
+import { sqlDeviceCodes } from './sessions/device-codes.ts'
 import { sqlRefreshTokens } from './sessions/refresh-tokens.ts'
 import { sqlRouterRuns } from './sessions/router-runs.ts'
 import { sqlSessionCertificates } from './sessions/session-certificates.ts'
@@ -183,6 +184,7 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
   passwordFailures: ({ db }) => sqlPasswordFailures(db),
   authRequests: ({ db }) => sqlAuthRequests(db),
   spentStates: ({ db }) => sqlSpentStates(db),
+  deviceCodes: ({ db }) => sqlDeviceCodes(db),
   usedProofs: ({ db }) => sqlUsedProofs(db),
   apiSessions: ({ db, lists }) => sqlApiSessions(db, lists),
   refreshTokens: ({ db }) => sqlRefreshTokens(db),

@@ -42,6 +42,7 @@ export interface Tables {
   password_failures: PasswordFailuresRow
   auth_requests: AuthRequestRow
   spent_states: SpentStateRow
+  device_codes: DeviceCodeRow
   used_proofs: UsedProofRow
   api_sessions: ApiSessionRow
   refresh_tokens: RefreshTokenRow
@@ -252,6 +253,23 @@ export interface SpentStateRow {
 interface UsedProofRow {
   hash: string
   expires_at: Instant
+}
+
+export interface DeviceCodeRow {
+  hash: SecretHash
+  user_code_hash: SecretHash
+  client_id: string
+  issuer: OidcSession['issuer']
+  scopes: Json
+  /** Of the address, for counting. */
+  network: string
+  address: string
+  user_agent: string | null
+  requested_at: Instant
+  expires_at: Instant
+  poll_interval: Duration
+  polled_at: Instant | null
+  answer: string
 }
 
 export interface SessionEndingRow {

@@ -29,6 +29,10 @@ export type Purpose =
   | 'console-form'
   | 'console-login'
   | 'console-session'
+  | 'device-code'
+  | 'device-form'
+  | 'device-login'
+  | 'device-session'
   | 'dpop-nonce'
   | 'ending'
   | 'enrollment-jwt'
@@ -50,6 +54,7 @@ export type Purpose =
   | 'authority-key'
   | 'hashing-secret'
   | 'installation'
+  | 'user-code'
 
 /** A keyed hash of a random value. Safe to store: it grants nothing. */
 export type SecretHash = Brand<string, 'SecretHash'>

@@ -87,6 +87,28 @@ export const PERSON_COMMANDS: readonly Command[] = [
     load: async () => (await import('../person/cert.ts')).writeCertificate,
   }),
   command({
+    words: 'connect',
+    what: 'reach a TCP service behind a gateway, such as PostgreSQL or SSH',
+    audience: 'person',
+    operands: [{ name: 'GATEWAY/SERVICE' }],
+    options: {
+      listen: {
+        value: 'HOST:PORT',
+        what: 'listen here, and carry every connection; port 0: a free one',
+      },
+      stdio: {
+        what: 'carry one connection over standard input and output, as an SSH ProxyCommand',
+      },
+      ca: { value: 'FILE', what: "CA of the gateway, in PEM, if it is not the network's" },
+      context,
+    },
+    examples: [
+      'latchkey connect gw1.example.com:8443/postgres --listen 127.0.0.1:5432',
+      'ssh -o ProxyCommand="latchkey connect gw1.example.com/ssh --stdio" ada@build',
+    ],
+    load: async () => (await import('../person/connect/connect.ts')).connectService,
+  }),
+  command({
     words: 'enroll',
     what: 'exchange an invitation for a password or a certificate',
     audience: 'person',

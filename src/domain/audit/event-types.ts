@@ -3,7 +3,13 @@
  * checks that no type and no member of `details` is missing or invented here. API 4.8.
  */
 import type { AuditEvent, EventType } from './events.ts'
-import { ENROLLMENT_REFUSALS, LOGIN_FAILURES, SESSION_ENDS, TOKEN_REFUSALS } from './reasons.ts'
+import {
+  DEVICE_REFUSALS,
+  ENROLLMENT_REFUSALS,
+  LOGIN_FAILURES,
+  SESSION_ENDS,
+  TOKEN_REFUSALS,
+} from './reasons.ts'
 
 export interface EventFacts<Detail extends string = string> {
   /** What happened, in whole sentences. May be Markdown. */
@@ -22,6 +28,10 @@ const CHANGED = {
   details: { id: 'always', name: 'sometimes', changed: 'sometimes', changes: 'sometimes' },
 } as const
 const TOKENS = { reasons: {}, details: { scope: 'always' } } as const
+const DEVICE = {
+  reasons: {},
+  details: { address: 'always', userAgent: 'sometimes', requestedAt: 'always' },
+} as const
 const CERTIFICATE = { reasons: {}, details: { id: 'always', fingerprint: 'always' } } as const
 
 export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Type>> } = {
@@ -45,6 +55,19 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
     what: 'Too many wrong passwords in a row: the network of `address` is blocked from the password until `until`, or after a hundred every network. Known devices can still sign in.',
     reasons: {},
     details: { authenticatorId: 'always', until: 'always' },
+  },
+  'device.approved': {
+    what: 'A user approved the sign-in of a device without a browser. `address`, `userAgent` and `requestedAt` are those of the device.',
+    ...DEVICE,
+  },
+  'device.denied': {
+    what: 'A user denied the sign-in of a device without a browser.',
+    ...DEVICE,
+  },
+  'device.refused': {
+    what: 'A user entered a device code that is not valid.',
+    reasons: DEVICE_REFUSALS,
+    details: {},
   },
   'token.issued': { what: 'A code became tokens; a session began.', ...TOKENS },
   'token.refreshed': { what: 'A refresh token became new tokens.', ...TOKENS },

@@ -17,6 +17,7 @@ import type { Changes } from '../changes.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
 import type { ClockOff } from './clock-off.ts'
 import type {
+  DeviceRefusalReason,
   EnrollmentRefusalReason,
   LoginFailureReason,
   SessionEndReason,
@@ -88,6 +89,22 @@ export type Happening =
       readonly type: 'login.locked'
       readonly identityId: IdentityId
       readonly details: { readonly authenticatorId: AuthenticatorId; readonly until: string }
+    }
+  | {
+      /** A user's answer to a device that waits for it (RFC 8628). */
+      readonly type: 'device.approved' | 'device.denied'
+      readonly identityId: IdentityId
+      /** Of the device: where the request came from, and when. */
+      readonly details: {
+        readonly address: string
+        readonly userAgent?: string
+        readonly requestedAt: string
+      }
+    }
+  | {
+      readonly type: 'device.refused'
+      readonly identityId: IdentityId
+      readonly reason: DeviceRefusalReason
     }
   | {
       readonly type: 'token.issued' | 'token.refreshed'

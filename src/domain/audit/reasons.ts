@@ -102,6 +102,13 @@ export const TOKEN_REFUSALS = {
 } as const
 export type TokenRefusalReason = keyof typeof TOKEN_REFUSALS
 
+/** Why a user could not answer a device (D-441). */
+export const DEVICE_REFUSALS = {
+  'unknown-user-code':
+    'No device waits with the code that the user entered: a typing error, or a guess.',
+} as const
+export type DeviceRefusalReason = keyof typeof DEVICE_REFUSALS
+
 /** Why an enrollment was refused (D-127). */
 export const ENROLLMENT_REFUSALS = {
   'token-unknown':

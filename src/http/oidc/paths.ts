@@ -7,6 +7,8 @@ const LOGIN = `${PROVIDER_PREFIX}/login`
 export const PATHS = {
   authorization: `${PROVIDER_PREFIX}/authorization`,
   token: `${PROVIDER_PREFIX}/token`,
+  /** RFC 8628, D-440. */
+  deviceAuthorization: `${PROVIDER_PREFIX}/device_authorization`,
   keys: `${PROVIDER_PREFIX}/keys`,
   userinfo: `${PROVIDER_PREFIX}/userinfo`,
   endSession: `${PROVIDER_PREFIX}/end_session`,

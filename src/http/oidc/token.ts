@@ -5,13 +5,15 @@ import type { FormFields } from '../../base/form.ts'
 import type { IdentityId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../../domain/audit/events.ts'
+import { exchangeDeviceCode } from '../../domain/device/exchange-device-code.ts'
+import type { DevicePorts } from '../../domain/device/ports.ts'
 import { exchangeCode } from '../../domain/tokens/exchange-code.ts'
 import type { IssuedTokens } from '../../domain/tokens/issue.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { type ProvenKey, readProvenKey } from '../../domain/tokens/possession/proven-key.ts'
 import { refresh } from '../../domain/tokens/refresh.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import { GRANT_TYPES, type GrantType } from '../../protocol/oauth.ts'
+import { DEVICE_CODE_GRANT, GRANT_TYPES, type GrantType } from '../../protocol/oauth.ts'
 import { json } from '../answer.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import type { Body } from '../reading/body.ts'
@@ -32,7 +34,7 @@ export interface Granted {
 
 export function addToken(
   router: Router,
-  ports: TokenPorts,
+  ports: DevicePorts,
   listener: Counters,
   also: {
     readonly url?: string
@@ -95,7 +97,7 @@ export interface Asked {
 
 /** Each grant reads its own parameters. */
 const GRANTS: Readonly<
-  Record<GrantType, (ports: TokenPorts, asked: Asked, listener: Counters) => Promise<IssuedTokens>>
+  Record<GrantType, (ports: DevicePorts, asked: Asked, listener: Counters) => Promise<IssuedTokens>>
 > = {
   authorization_code(ports, { one, clientId, key, caller }) {
     const code = one('code')
@@ -122,6 +124,17 @@ const GRANTS: Readonly<
       caller,
     })
     return counters.countRefresh(refreshed)
+  },
+
+  [DEVICE_CODE_GRANT](ports, { one, clientId, key, caller }) {
+    const deviceCode = one('device_code')
+    if (deviceCode === undefined) throw invalid('device_code', 'is missing')
+    return exchangeDeviceCode(ports, {
+      clientId,
+      deviceCode: new Secret(deviceCode),
+      key,
+      caller,
+    })
   },
 }
 

@@ -73,6 +73,13 @@ export function normalRequests({
     fields: [['formToken', 'x'.repeat(43)]],
     headers: [['Cookie', `__Host-latchkey-console=${'x'.repeat(300)}`]],
   }
+  const deviceForm: NormalRequest = {
+    fields: [
+      ['formToken', 'x'.repeat(43)],
+      ['user_code', 'BCDF-GHJK'],
+    ],
+    headers: [['Cookie', `__Host-latchkey-device=${'x'.repeat(300)}`]],
+  }
   return {
     'GET /version': nothing,
     'GET /.well-known/est/cacerts': nothing,
@@ -139,6 +146,25 @@ export function normalRequests({
         ['scope', ''],
       ],
     },
+    'POST /oidc/device_authorization': {
+      fields: [
+        ['client_id', 'service'],
+        ['scope', 'openid offline_access'],
+      ],
+    },
+    'GET /device': { query: [['user_code', 'BCDF-GHJK']] },
+    'GET /device/confirm': { query: [['user_code', 'BCDF-GHJK']] },
+    'POST /device/approve': deviceForm,
+    'POST /device/deny': deviceForm,
+    'GET /device/callback': {
+      query: [
+        ['code', 'x'.repeat(43)],
+        ['state', 'x'.repeat(22)],
+      ],
+    },
+    'GET /device/sign-in': nothing,
+    'POST /device/sign-out': deviceForm,
+    'GET /device/signed-out': nothing,
     'GET /oidc/end_session': { query: signOut },
     'POST /oidc/end_session': { fields: signOut },
     'POST /oidc/revoke': {
