@@ -9,7 +9,7 @@ import { DPOP_ALGORITHMS } from './dpop/public-jwk.ts'
 export interface Challenge {
   readonly scheme: 'zt-session' | 'Bearer' | 'DPoP'
   readonly realm: string
-  readonly error: Fault | DpopFault
+  readonly error: Fault | DpopFault | 'insufficient_scope' | 'insufficient_user_authentication'
   readonly errorDescription: string
   /** The External JWT Signer that must be satisfied; only in external JWT realms. */
   readonly id?: string
@@ -17,6 +17,8 @@ export interface Challenge {
   readonly issuer?: string
   /** The algorithms of proofs, separated by spaces; only with DPoP (RFC 9449 §7.1). */
   readonly algs?: string
+  /** What is missing, by the names of the parameters. */
+  readonly missing?: Readonly<Record<string, string>>
 }
 
 /** SPEC: no supported token provided. Also used if no other row fits (D-37). `zt-session` comes first. */
@@ -43,9 +45,6 @@ export function ztSessionInvalid(): Challenge {
   return { ...ZT_SESSION, ...INVALID }
 }
 
-/** The rows of the SPEC. */
-export type Fault = 'missing' | 'invalid' | 'expired'
-
 /** RFC 9449 §7.1, §9: what is wrong with the proof, not with the token. */
 export type DpopFault = 'invalid_dpop_proof' | 'use_dpop_nonce'
 
@@ -59,6 +58,27 @@ export function dpopChallenge(brand: string, error: 'invalid' | 'expired' | Dpop
     algs: DPOP_ALGORITHMS.join(' '),
   }
 }
+
+/** RFC 6750 §3.1: the token is valid, and its identity may not do this (D-404). */
+export function insufficientScope(
+  brand: string,
+  missing: Readonly<Record<string, string>>,
+): Challenge {
+  const errorDescription = 'this identity is not allowed here'
+  return { ...bearer(brand), error: 'insufficient_scope', errorDescription, missing }
+}
+
+/** RFC 9470 §3: another or a more recent authentication is needed (D-404). */
+export function insufficientAuthentication(
+  brand: string,
+  missing: Readonly<Record<string, string>>,
+): Challenge {
+  const errorDescription = 'a different authentication is required here'
+  const error = 'insufficient_user_authentication'
+  return { ...bearer(brand), error, errorDescription, missing }
+}
+
+export type Fault = 'missing' | 'invalid' | 'expired'
 
 /** SPEC: a primary external JWT is required and absent, expired or invalid. */
 export function primaryExtJwt(brand: string, fault: Fault, signer: ChallengedSigner): Challenge {
@@ -97,7 +117,7 @@ const bearer = (brand: string) => ({ scheme: 'Bearer', realm: `${brand}-oidc` })
 /** Returns the value of the one header field (D-37). Always printable ASCII. */
 export function formatChallenges(challenges: readonly Challenge[]): string {
   return challenges
-    .map(({ scheme, realm, error, errorDescription, id, issuer, algs }) => {
+    .map(({ scheme, realm, error, errorDescription, id, issuer, algs, missing }) => {
       const attributes = [
         ['realm', realm],
         ['error', error],
@@ -105,6 +125,7 @@ export function formatChallenges(challenges: readonly Challenge[]): string {
         ['id', id],
         ['issuer', issuer],
         ['algs', algs],
+        ...Object.entries(missing ?? {}),
       ] as const
       const given = attributes.flatMap(([name, value]) =>
         value === undefined ? [] : [`${name}=${quotedString(value)}`],

@@ -11,6 +11,7 @@ import { instances } from './migrations/0013-instances.ts'
 import { routerHosts } from './migrations/0014-router-hosts.ts'
 import { deviceCodes } from './migrations/0016-device-codes.ts'
 import { usedProofs } from './migrations/0017-used-proofs.ts'
+import { roleVersion } from './migrations/0018-role-version.ts'
 import { foundation } from './migrations/first/0001-foundation.ts'
 import { foldedEvents } from './migrations/first/0002-folded-events.ts'
 import { passwordFailures } from './migrations/first/0003-password-failures.ts'
@@ -42,6 +43,7 @@ const MIGRATIONS: readonly Migration[] = [
   routerHosts,
   deviceCodes,
   usedProofs,
+  roleVersion,
 ]
 
 /** The schema version that this program knows. */

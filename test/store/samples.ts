@@ -89,6 +89,7 @@ export function anIdentity(given: Partial<Identity> = {}): Identity {
     envInfo: undefined,
     sdkInfo: undefined,
     voidedLogins: 0,
+    roleVersion: 0,
     lastLoginAt: undefined,
     createdAt: NOON,
     updatedAt: after(1),

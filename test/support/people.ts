@@ -79,6 +79,7 @@ export function anIdentity(changes: Partial<Identity> = {}): Identity {
     envInfo: undefined,
     sdkInfo: undefined,
     voidedLogins: 0,
+    roleVersion: 0,
     lastLoginAt: undefined,
     createdAt: NOON,
     updatedAt: NOON,

@@ -42,6 +42,7 @@ const ADA: Identity = {
   envInfo: undefined,
   sdkInfo: undefined,
   voidedLogins: 0,
+  roleVersion: 0,
   lastLoginAt: undefined,
   createdAt: NOON,
   updatedAt: NOON,
