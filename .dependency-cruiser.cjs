@@ -117,6 +117,7 @@ const home = {
   '@node-rs/argon2': 'domain/factors',
   '@zxcvbn-ts/language-common': 'domain/factors',
   pkijs: 'domain/certificates',
+  '@simplewebauthn/server': 'domain/factors/passkey',
   qrcode: 'web/login',
   // Not imported: it is served to browsers as it is.
   'htmx[.]org': 'web/console',

@@ -9,6 +9,7 @@ import { confirmedEndings } from './migrations/0011-confirmed-endings.ts'
 import { keyPurpose } from './migrations/0012-key-purpose.ts'
 import { instances } from './migrations/0013-instances.ts'
 import { routerHosts } from './migrations/0014-router-hosts.ts'
+import { passkeys } from './migrations/0015-passkeys.ts'
 import { deviceCodes } from './migrations/0016-device-codes.ts'
 import { usedProofs } from './migrations/0017-used-proofs.ts'
 import { roleVersion } from './migrations/0018-role-version.ts'
@@ -41,6 +42,7 @@ const MIGRATIONS: readonly Migration[] = [
   keyPurpose,
   instances,
   routerHosts,
+  passkeys,
   deviceCodes,
   usedProofs,
   roleVersion,

@@ -16,6 +16,7 @@ import { sqlCertificateRenewals } from './identities/certificate-renewals.ts'
 import { sqlCodeGuesses } from './identities/code-guesses.ts'
 import { sqlEnrollments } from './identities/enrollments.ts'
 import { sqlIdentities } from './identities/identities.ts'
+import { sqlPasskeys } from './identities/passkeys.ts'
 import { sqlPasswordFailures } from './identities/password-failures.ts'
 import { sqlRecoveryCodes } from './identities/recovery-codes.ts'
 import { sqlTotpEnrollments } from './identities/totp-enrollments.ts'
@@ -179,6 +180,7 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
   cas: ({ db }) => sqlCas(db),
   ruleVersions: ({ db }) => sqlRuleVersions(db),
   totpEnrollments: ({ db }) => sqlTotpEnrollments(db),
+  passkeys: ({ db }) => sqlPasskeys(db),
   recoveryCodes: ({ db }) => sqlRecoveryCodes(db),
   codeGuesses: ({ db }) => sqlCodeGuesses(db),
   passwordFailures: ({ db }) => sqlPasswordFailures(db),

@@ -63,6 +63,7 @@ export function aPolicy(given: Partial<AuthPolicy> = {}): AuthPolicy {
       cert: { allowed: true, allowExpiredCerts: false, bindTokens: true },
       extJwt: { allowed: true, allowedSigners: [signerId('signer-1'), signerId('signer-2')] },
       updb: { allowed: true, minPasswordLength: 12, maxAttempts: 5, lockoutDurationMinutes: 0 },
+      passkey: { allowed: true },
     },
     secondary: { ...factorDemands({ requireTotp: true }), requireExtJwt: signerId('signer-2') },
     tags: { note: 'a\nb', nothing: null },

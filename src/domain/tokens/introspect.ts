@@ -39,6 +39,7 @@ type IntrospectPorts = Pick<
   | 'clock'
   | 'identities'
   | 'authenticators'
+  | 'passkeys'
   | 'refreshTokens'
   | 'apiSessions'
   | 'rules'

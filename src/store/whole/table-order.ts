@@ -16,6 +16,7 @@ const IN_ORDER = [
   'authenticators',
   'enrollments',
   'totp_enrollments',
+  'passkeys',
   'recovery_codes',
   'code_guesses',
   'password_failures',
