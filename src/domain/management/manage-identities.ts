@@ -126,10 +126,10 @@ export function removeMfa(
 ): Promise<void> {
   return ports.transaction(async (tx) => {
     if ((await tx.identities.hold(id)) === undefined) throw notFound()
-    const passkeys = await tx.passkeys.listOf(id)
+    const owned = await tx.passkeys.listOf(id)
     const factors = await removeAllFactors(tx, id)
     if (factors.length === 0) throw new Failure('MFA_NOT_ENROLLED')
-    const ids = passkeys.map((passkey) => passkey.id)
+    const ids = owned.map((passkey) => passkey.id)
     await endSessionsOfPasskeys(ports, tx, ids, caller)
     const removed = { type: 'mfa.removed', identityId: id, details: {} } as const
     await tx.events.insert(recordEvent(ports, caller, removed))
