@@ -10,7 +10,7 @@ const mayImport = {
   store: ['base', 'errors', 'entities', 'domain'],
   outbound: ['base'],
   telemetry: ['base'],
-  'https-server': ['base'],
+  'https-server': ['base', 'protocol'],
   router: ['base', 'protocol'],
   client: ['base', 'protocol'],
   gateway: [
@@ -18,6 +18,7 @@ const mayImport = {
     'protocol',
     'errors',
     'config',
+    'telemetry',
     'router',
     'https-server',
     // Browsers sign in through the gateway, which is then a client like any other (D-410).
@@ -117,6 +118,7 @@ const home = {
   '@node-rs/argon2': 'domain/factors',
   '@zxcvbn-ts/language-common': 'domain/factors',
   pkijs: 'domain/certificates',
+  '@simplewebauthn/server': 'domain/factors/passkey',
   qrcode: 'web/login',
   // Not imported: it is served to browsers as it is.
   'htmx[.]org': 'web/console',

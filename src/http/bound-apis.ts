@@ -28,6 +28,7 @@ import { addEstCaCerts } from './edge-api/enrollment/est-cacerts.ts'
 import { addExtend } from './edge-api/enrollment/extend.ts'
 import { addExternalJwtSigners } from './edge-api/external-jwt-signers.ts'
 import { addOpenApi } from './edge-api/openapi.ts'
+import { addGateways } from './edge-api/routers/gateways.ts'
 import { addRouterChecks } from './edge-api/routers/router-checks.ts'
 import { addRouterConfirmations } from './edge-api/routers/router-confirmations.ts'
 import { addRouterFeed } from './edge-api/routers/router-feed.ts'
@@ -48,6 +49,8 @@ import { addLoginExtJwt } from './oidc/login/login-ext-jwt.ts'
 import { addLoginExternal } from './oidc/login/login-external.ts'
 import { addLoginTotp } from './oidc/login/login-totp.ts'
 import { addLoginUsername } from './oidc/login/login-username.ts'
+import { addLoginPasskey } from './oidc/login/passkey/login-passkey.ts'
+import { addPasskeyEnroll } from './oidc/login/passkey/passkey-enroll.ts'
 import { addRestart } from './oidc/login/restart.ts'
 import { addContinue } from './oidc/login/single-sign-on.ts'
 import { addTotpEnroll } from './oidc/login/totp-enroll.ts'
@@ -114,6 +117,8 @@ export function addBoundApis(
       addLoginExternal(provider, ports, listener)
       addLoginTotp(provider, ports, listener)
       addTotpEnroll(provider, ports, listener)
+      addLoginPasskey(provider, ports, listener)
+      addPasskeyEnroll(provider, ports, listener)
       addToken(provider, ports, listener)
       addDeviceAuthorization(provider, ports, listener)
       addDevice(provider, ports, listener)
@@ -145,6 +150,7 @@ export function addBoundApis(
         addEnroll(edge, ports, listener)
         addSessionCertificates(edge, ports)
         addRouterFeed(edge, ports, listener)
+        addGateways(edge, ports)
         addRouterChecks(edge, ports)
         addRouterConfirmations(edge, ports)
         addOwnConfirmations(edge, ports)

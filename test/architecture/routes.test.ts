@@ -49,6 +49,7 @@ const OF_THE_CLIENT_API: Addresses = {
   '/current-api-session/certificates/:id': 'GET session, DELETE session',
   '/external-jwt-signers': 'GET public',
   '/endings/:id': 'GET public',
+  '/gateways': 'GET session',
   '/router-checks': 'POST router',
   '/router-confirmations': 'POST router',
   '/router-feed': 'GET router',
@@ -110,6 +111,10 @@ const OF_THE_PROVIDER: Addresses = {
   '/login/ext-jwt/start': 'GET login',
   '/login/password': 'GET login, POST login',
   '/login/restart': 'GET login',
+  '/login/passkey': 'GET login, POST login',
+  '/login/passkey/enroll': 'GET login, POST login',
+  '/login/passkey/enroll/verify': 'POST login',
+  '/login/passkey/options': 'POST login',
   '/login/totp': 'GET login, POST login',
   '/login/totp/enroll': 'GET login, POST login, DELETE login',
   '/login/totp/enroll/verify': 'POST login',
@@ -373,6 +378,7 @@ test('every route declares who may call it, and does what it declares', async (t
       '/oidc/login/password': { json: { authRequestId, ...wrong } },
       '/oidc/login/cert': { json: { authRequestId } },
       '/oidc/login/ext-jwt': { json: { authRequestId } },
+      '/oidc/login/passkey': { json: { authRequestId, credential: {} } },
       '/oidc/token': {
         form: [['grant_type', 'authorization_code'], ['client_id', 'service'], secret],
       },
@@ -384,6 +390,7 @@ test('every route declares who may call it, and does what it declares', async (t
     const inTheMiddle = [
       '/oidc/login/totp',
       '/oidc/login/totp/enroll/verify',
+      '/oidc/login/passkey/enroll/verify',
       '/oidc/login/ext-jwt/callback',
     ]
     for (const route of withAccess('login')) {

@@ -63,6 +63,7 @@ export function aPolicy(given: Partial<AuthPolicy> = {}): AuthPolicy {
       cert: { allowed: true, allowExpiredCerts: false, bindTokens: true },
       extJwt: { allowed: true, allowedSigners: [signerId('signer-1'), signerId('signer-2')] },
       updb: { allowed: true, minPasswordLength: 12, maxAttempts: 5, lockoutDurationMinutes: 0 },
+      passkey: { allowed: true },
     },
     secondary: { ...factorDemands({ requireTotp: true }), requireExtJwt: signerId('signer-2') },
     tags: { note: 'a\nb', nothing: null },
@@ -256,6 +257,7 @@ export function aPartialRequest(
       responseMode: 'query',
       issuer: 'https://localhost:1280/oidc' as Issuer,
       scopes: ['openid', 'profile'],
+      dpopKey: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
       codeChallenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
       state: 'state "with" \u0000 anything',
       nonce: 'nonce',
@@ -304,6 +306,7 @@ export function aSession(given: Partial<OidcSession> = {}): OidcSession {
     issuer: 'https://localhost:1280/oidc' as Issuer,
     clientId: 'service',
     scopes: ['openid', 'offline_access'],
+    boundKey: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
     tokensEndAt: after(600_000),
     ...given,
   }

@@ -33,6 +33,7 @@ export type Purpose =
   | 'device-form'
   | 'device-login'
   | 'device-session'
+  | 'dpop-nonce'
   | 'ending'
   | 'enrollment-jwt'
   | 'enrollment-token'
@@ -41,6 +42,8 @@ export type Purpose =
   | 'idp-state'
   | 'kept-primary'
   | 'known-device'
+  | 'passkey-challenge'
+  | 'passkey-codes'
   | 'recovery-code'
   | 'openziti-callback'
   | 'refresh-pair'
@@ -76,6 +79,7 @@ const STORED_NOWHERE: readonly Purpose[] = [
   'kept-primary',
   'known-device',
   'openziti-callback',
+  'passkey-challenge',
 ]
 
 const NONCE_BYTES = 12

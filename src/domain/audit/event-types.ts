@@ -21,6 +21,10 @@ export interface EventFacts<Detail extends string = string> {
 }
 
 const NOTHING = { reasons: {}, details: {} } as const
+const FACTOR = {
+  reasons: {},
+  details: { factor: 'sometimes', id: 'sometimes', name: 'sometimes' },
+} as const
 const KEY = { reasons: {}, details: { kid: 'always', purpose: 'always' } } as const
 const ENTITY = { reasons: {}, details: { id: 'always', name: 'sometimes' } } as const
 const CHANGED = {
@@ -88,8 +92,14 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
   },
   'certificate.issued': { what: 'An API session certificate was issued.', ...CERTIFICATE },
   'certificate.removed': { what: 'An API session certificate was removed.', ...CERTIFICATE },
-  'mfa.enrolled': { what: 'An authenticator app was enrolled and verified.', ...NOTHING },
-  'mfa.removed': { what: 'A TOTP enrollment was removed.', ...NOTHING },
+  'mfa.enrolled': {
+    what: 'An authenticator app or a passkey was enrolled and proven.',
+    ...FACTOR,
+  },
+  'mfa.removed': {
+    what: 'A second factor was removed: the authenticator app, or a passkey with its `id` and `name`. Without `factor`: all of them.',
+    ...FACTOR,
+  },
   'mfa.recovery-codes-renewed': {
     what: 'New recovery codes were created; the old ones no longer work.',
     ...NOTHING,

@@ -137,7 +137,19 @@ export type Happening =
       readonly details: { readonly id: SessionCertificateId; readonly fingerprint: string }
     }
   | {
-      readonly type: 'mfa.enrolled' | 'mfa.removed' | 'mfa.recovery-codes-renewed'
+      readonly type: 'mfa.enrolled' | 'mfa.removed'
+      readonly identityId: IdentityId
+      readonly sessionId?: ApiSessionId
+      readonly details: {
+        /** Missing if all factors were removed at once. */
+        readonly factor?: SecondFactorId
+        /** Of a passkey that was removed. */
+        readonly id?: AuthenticatorId
+        readonly name?: string
+      }
+    }
+  | {
+      readonly type: 'mfa.recovery-codes-renewed'
       readonly identityId: IdentityId
       readonly sessionId?: ApiSessionId
     }

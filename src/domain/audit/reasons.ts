@@ -42,6 +42,10 @@ export const LOGIN_FAILURES = {
   'secondary-jwt-invalid':
     'The external JWT that the policy also demands is not valid, or belongs to another identity.',
   'wrong-code': 'The TOTP or recovery code is wrong.',
+  'passkey-invalid':
+    'The answer of a passkey breaks a rule of WebAuthn; `why` says which, for example `origin` or `challenge`.',
+  'passkey-cloned':
+    'The counter of a passkey did not grow: somebody may have a copy of it. Remove it if its owner did not restore it.',
   'too-many-codes': 'Too many codes were wrong; this login is over.',
 } as const
 export type LoginFailureReason = keyof typeof LOGIN_FAILURES
@@ -92,6 +96,8 @@ export const TOKEN_REFUSALS = {
   'client-mismatch': 'The client id is another one than at the authorization.',
   'redirect-uri-mismatch': 'The redirect URI is not the one of the authorization request.',
   'verifier-mismatch': 'The PKCE verifier is missing or does not match.',
+  'key-mismatch':
+    'The request proves another key than the one that the code or the session is bound to, or none (RFC 9449).',
   // Refresh tokens: D-27.
   'refresh-token-expired': 'The refresh token has expired.',
   'refresh-token-spent':

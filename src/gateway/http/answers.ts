@@ -21,6 +21,9 @@ import { writeHead } from './write-head.ts'
 
 export type AnswerCode = keyof typeof ANSWERS
 
+/** Every code, for the labels of metrics. */
+export const answerCodes = () => Object.keys(ANSWERS) as readonly AnswerCode[]
+
 const ANSWERS = {
   BAD_REQUEST: {
     status: 400,
