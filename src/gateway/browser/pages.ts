@@ -162,18 +162,13 @@ export function signOutPage(visit: Visit, name: string): BrowserAnswer {
   }))
 }
 
-export function signedOutPage(
-  visit: Visit,
-  isToldToController: boolean,
-  more: readonly Field[],
-): BrowserAnswer {
+export function signedOutPage(visit: Visit, more: readonly Field[]): BrowserAnswer {
   return pageAnswer(
     visit,
     200,
     ({ say }) => ({
       title: say('signedOut.title'),
       message: say('gateway.signedOut.message', { host: hostOf(visit) }),
-      note: isToldToController ? undefined : say('gateway.signedOut.local'),
       instead: { to: '/', label: say('signedOut.again') },
     }),
     more,
