@@ -30,6 +30,7 @@ type Swept = Pick<
   Stores,
   | 'authRequests'
   | 'spentStates'
+  | 'deviceCodes'
   | 'refreshTokens'
   | 'sessionCertificates'
   | 'sessionEndings'
@@ -57,6 +58,7 @@ export async function sweep(
   const short = [
     stores.authRequests,
     stores.spentStates,
+    stores.deviceCodes,
     stores.refreshTokens,
     stores.sessionCertificates,
     stores.sessionEndings,

@@ -6,6 +6,7 @@
 import type { Instant } from '../base/time/instant.ts'
 import type { Events } from './audit/stores.ts'
 import type { Authorities, Cas, SessionCertificates } from './certificates/stores.ts'
+import type { DeviceCodes } from './device/stores.ts'
 import type { CertificateRenewals } from './enrollments/renewal/stores.ts'
 import type { Enrollments } from './enrollments/stores.ts'
 import type { ExternalJwtSigners } from './ext-jwt/stores.ts'
@@ -33,6 +34,7 @@ export interface Stores extends SecondFactorStores {
   readonly passwordFailures: PasswordFailures
   readonly authRequests: AuthRequests
   readonly spentStates: SpentStates
+  readonly deviceCodes: DeviceCodes
   readonly apiSessions: ApiSessions
   readonly refreshTokens: RefreshTokens
   readonly sessionCertificates: SessionCertificates

@@ -17,6 +17,10 @@ export const NEXT_ACTIONS = {
     'Get a JWT of the signer that `id` and `issuer` of the challenge name, and send it as a second bearer token.',
   'enter-code':
     'Ask the user for the next code of the authenticator app or for a recovery code. Never resend the same one.',
+  'use-passkey':
+    'Get fresh options and let the user answer with a passkey, or ask for a recovery code. Never resend the same answer.',
+  'enroll-passkey':
+    'Enroll a passkey first: start the enrollment, then send what the authenticator created.',
   'enroll-totp': 'Enroll an authenticator app first: start the enrollment, then verify a code.',
   wait: 'Wait for `Retry-After` seconds, with some jitter, then send the same request. If the field is missing, wait a few seconds.',
   retry: 'Send it again, once, if it may be repeated.',
@@ -52,6 +56,8 @@ function actionOfQuery(query: AuthQuery): NextAction {
   switch (query.typeId) {
     case 'MFA':
       return query.isTotpEnrolled ? 'enter-code' : 'enroll-totp'
+    case 'PASSKEY':
+      return query.isPasskeyEnrolled ? 'use-passkey' : 'enroll-passkey'
     case 'EXT-JWT':
       return 'present-jwt'
   }

@@ -12,6 +12,7 @@ import { newId, type RequestId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
 import type { Secret } from '../base/secrets/secret.ts'
+import { type Clock, systemClock } from '../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import type { Unreadable } from '../https-server/connection.ts'
 import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
@@ -31,18 +32,20 @@ import type { GatewayParts, OwnRoute } from './passing/own-routes.ts'
 import { createRely } from './passing/reliances.ts'
 import { createChooseUpstream } from './routing/choose-upstream.ts'
 import { routeRequest } from './routing/route-request.ts'
+import { createJudgeCaller } from './rules/judge-caller.ts'
 import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
 import { createConnectRoute } from './tcp/connect-route.ts'
 import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
 
 export interface GatewayOptions {
-  readonly router: Pick<Router, 'check' | 'checkHeldToken' | 'watch' | 'brand'>
+  readonly router: Pick<Router, 'check' | 'checkHeldToken' | 'watch' | 'brand' | 'rolesOf'>
   readonly settings: Pick<GatewaySettings, 'listen' | 'upstreams'>
   /** Of the listener. */
   readonly certificatePem: string
   readonly keyPem: Secret
   readonly log: Log
   readonly random: Random
+  readonly clock?: Pick<Clock, 'now'>
   /** Where browsers sign in. Default: they are refused as programs without credentials are. */
   readonly browsers?: Pick<BrowserOptions, 'controller' | 'ca' | 'clock'>
   /** Tried in this order, before certificate and token. */
@@ -87,13 +90,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const connect = createConnectRoute({ times, mostPerIdentity: MOST_CONNECTIONS_PER_IDENTITY })
   const routes = [connect, ...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
   const ownRoutes = new Map(routes.map((route) => [route.name, route]))
-  const admit = createAdmit({ router, waysIn })
+  const judge = createJudgeCaller({ router, clock: options.clock ?? systemClock })
+  const admit = createAdmit({ router, waysIn, judge })
   const rely = createRely({ watch: router.watch, log })
   const tunnels = new Map<Duplex, () => void>()
   const parts: GatewayParts = {
     upstreams,
     admit,
-    rely: (exchange, accepted) => rely(exchange.socket, accepted, () => cut(exchange)),
+    rely(exchange, accepted, upstream) {
+      const mayStillPass = () => judge(accepted, upstream, 'open') === undefined
+      return rely(exchange.socket, accepted, () => cut(exchange), mayStillPass)
+    },
     opened(exchange) {
       const { socket } = exchange
       tunnels.set(socket, () => cut(exchange))

@@ -7,12 +7,14 @@
 export interface Challenge {
   readonly scheme: 'zt-session' | 'Bearer'
   readonly realm: string
-  readonly error: 'missing' | 'invalid' | 'expired'
+  readonly error: Fault | 'insufficient_scope' | 'insufficient_user_authentication'
   readonly errorDescription: string
   /** The External JWT Signer that must be satisfied; only in external JWT realms. */
   readonly id?: string
   /** That signer's issuer: where a client finds the OIDC flow to start. */
   readonly issuer?: string
+  /** What is missing, by the names of the parameters. */
+  readonly missing?: Readonly<Record<string, string>>
 }
 
 /** SPEC: no supported token provided. Also used if no other row fits (D-37). `zt-session` comes first. */
@@ -39,7 +41,26 @@ export function ztSessionInvalid(): Challenge {
   return { ...ZT_SESSION, ...INVALID }
 }
 
-type Fault = Challenge['error']
+/** RFC 6750 §3.1: the token is valid, and its identity may not do this (D-404). */
+export function insufficientScope(
+  brand: string,
+  missing: Readonly<Record<string, string>>,
+): Challenge {
+  const errorDescription = 'this identity is not allowed here'
+  return { ...bearer(brand), error: 'insufficient_scope', errorDescription, missing }
+}
+
+/** RFC 9470 §3: another or a more recent authentication is needed (D-404). */
+export function insufficientAuthentication(
+  brand: string,
+  missing: Readonly<Record<string, string>>,
+): Challenge {
+  const errorDescription = 'a different authentication is required here'
+  const error = 'insufficient_user_authentication'
+  return { ...bearer(brand), error, errorDescription, missing }
+}
+
+export type Fault = 'missing' | 'invalid' | 'expired'
 
 /** SPEC: a primary external JWT is required and absent, expired or invalid. */
 export function primaryExtJwt(brand: string, fault: Fault, signer: ChallengedSigner): Challenge {
@@ -73,13 +94,14 @@ const bearer = (brand: string) => ({ scheme: 'Bearer', realm: `${brand}-oidc` })
 /** Returns the value of the one header field (D-37). Always printable ASCII. */
 export function formatChallenges(challenges: readonly Challenge[]): string {
   return challenges
-    .map(({ scheme, realm, error, errorDescription, id, issuer }) => {
+    .map(({ scheme, realm, error, errorDescription, id, issuer, missing }) => {
       const attributes = [
         ['realm', realm],
         ['error', error],
         ['error_description', errorDescription],
         ['id', id],
         ['issuer', issuer],
+        ...Object.entries(missing ?? {}),
       ] as const
       const given = attributes.flatMap(([name, value]) =>
         value === undefined ? [] : [`${name}=${quotedString(value)}`],

@@ -13,6 +13,10 @@ export interface AccessTokenClaims {
   readonly auth_time: number
   readonly amr: readonly string[]
   readonly scope: string
+  /** RFC 9068 §2.2.3.1: the role attributes of the identity; absent if they are too long for a token (D-400). */
+  readonly roles?: readonly string[]
+  /** The version of that list: a role that was removed in a later one does not count at routers. */
+  readonly z_rv: number
   /** API session id. */
   readonly z_asid: string
   /** The identity is an administrator. */

@@ -57,6 +57,8 @@ export interface Router {
   readonly checkHeldToken: HeldTokenCheck
   /** For connections that stay open after a check: calls back once when they must be closed. */
   readonly watch: Watch
+  /** The roles that the identity of a session has now; undefined if the controller did not tell (D-400). */
+  rolesOf(accepted: Accepted): readonly string[] | undefined
   /** Resolves once a check can succeed. */
   readonly ready: Promise<void>
   /** From then on every check is refused, and what was open has been ended. */
@@ -89,6 +91,7 @@ export function startRouter(options: RouterOptions): Router {
     onEnded: watches.tell,
     onNewEpoch: watches.endAll,
     onPolicies: watches.judgeAgain,
+    onRoleLost: watches.loseRole,
     onMark: (mark) => confirmer.applied(mark),
   })
   const sessionChecks = createSessionChecks({ controller, identity, clock })
@@ -127,6 +130,9 @@ export function startRouter(options: RouterOptions): Router {
     check: (presented) => check(presented).then(noted),
     checkHeldToken: (token) => checkHeldToken(token).then(noted),
     watch: watches.watch,
+    rolesOf({ identityId, facts }) {
+      return facts?.roles && copy.rolesOf(identityId, facts.roles)
+    },
     ready: ready.promise,
     isCutOff: () => copy.isCutOff(),
     brand: () => copy.known()?.brand,

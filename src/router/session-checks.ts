@@ -10,6 +10,7 @@ import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
 import { ROUTER_CHECKS_PATH } from './paths.ts'
 import type { LoginUnderPolicy } from './policy-check.ts'
+import { readFacts, readRoles, type SessionFacts } from './roles.ts'
 import { controllerTls, type RouterIdentity } from './router-identity.ts'
 
 export interface SessionChecks {
@@ -25,6 +26,7 @@ export type SessionAnswer =
       readonly expiresAt: Instant
       /** Undefined with an older controller, which does not send it. */
       readonly login?: LoginUnderPolicy | undefined
+      readonly facts?: SessionFacts
     }
   | { readonly outcome: 'inactive' }
   /** The controller gave no usable answer. Never cached. */
@@ -137,7 +139,11 @@ function readAnswer(bytes: Uint8Array): SessionAnswer {
     return { outcome: 'unknown', why: 'the answer of the controller cannot be read' }
   }
   const login = readLogin(data ?? {})
-  return { outcome: 'active', sessionId, identityId, expiresAt: instant(until), login }
+  const { roleAttributes, roleVersion, authenticatedAt } = data ?? {}
+  const at = isText(authenticatedAt) ? Date.parse(authenticatedAt) : Number.NaN
+  const since = Number.isNaN(at) ? undefined : instant(at)
+  const facts = readFacts(readRoles(roleAttributes, roleVersion), since)
+  return { outcome: 'active', sessionId, identityId, expiresAt: instant(until), login, ...facts }
 }
 
 function readLogin(data: Readonly<Record<string, unknown>>): LoginUnderPolicy | undefined {

@@ -19,6 +19,9 @@ import { confirmedEndings } from './migrations/0011-confirmed-endings.ts'
 import { keyPurpose } from './migrations/0012-key-purpose.ts'
 import { instances } from './migrations/0013-instances.ts'
 import { routerHosts } from './migrations/0014-router-hosts.ts'
+import { passkeys } from './migrations/0015-passkeys.ts'
+import { deviceCodes } from './migrations/0016-device-codes.ts'
+import { roleVersion } from './migrations/0018-role-version.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -38,6 +41,9 @@ const MIGRATIONS: readonly Migration[] = [
   keyPurpose,
   instances,
   routerHosts,
+  passkeys,
+  deviceCodes,
+  roleVersion,
 ]
 
 /** The schema version that this program knows. */

@@ -46,12 +46,17 @@ export async function isRefused(port: number, host = '127.0.0.1'): Promise<boole
 export const REFUSALS: readonly string[] = ['ECONNREFUSED', 'ECONNRESET']
 
 /** The `web` part of a configuration with one listener on 127.0.0.1, known to clients as `localhost:<address>`. */
-export function webAt(port: number, address = port): readonly object[] {
+export function webAt(
+  port: number,
+  address = port,
+  /** Besides the two APIs. */
+  bindings: readonly string[] = [],
+): readonly object[] {
   return [
     {
       name: 'default',
       bindPoints: [{ interface: `127.0.0.1:${port}`, address: `localhost:${address}` }],
-      apis: [{ binding: 'edge-client' }, { binding: 'edge-management' }],
+      apis: ['edge-client', 'edge-management', ...bindings].map((binding) => ({ binding })),
     },
   ]
 }

@@ -152,6 +152,8 @@ export function compose(parts: Parts) {
     addressFailures: limits.addressFailures,
     returnTurns: limits.returnTurns,
     enrollmentFailures: limits.enrollmentFailures,
+    userCodeFailures: limits.userCodeFailures,
+    allUserCodeFailures: limits.allUserCodeFailures,
     beginGuess: createGuessOrder(),
     beginEnrollmentRefusal: createGuessOrder(),
     countRenewal: limits.countRenewal,

@@ -14,6 +14,7 @@ import type { SecretHash } from '../../base/secrets/vault.ts'
 import { type Duration, minutes } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import type { RoleSubject } from '../../protocol/feed/role-removals.ts'
 import type { Issuer, Scope } from '../../protocol/oidc.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../factors/proven.ts'
 
@@ -75,6 +76,7 @@ export type EndedSubject =
   | SessionCertificateId
   | `cert:${string}`
   | `key:${string}`
+  | RoleSubject
 
 /** Kept until every token that it concerns has expired; created by `endingOf`. */
 export interface SessionEnding {

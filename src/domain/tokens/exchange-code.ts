@@ -80,7 +80,7 @@ export async function exchangeCode(
 }
 
 /** For a code that is unknown, or that another exchange has spent. */
-async function refuseSpent(
+export async function refuseSpent(
   ports: TokenPorts,
   codeHash: SecretHash,
   now: Instant,

@@ -37,6 +37,7 @@ type IntrospectPorts = Pick<
   | 'clock'
   | 'identities'
   | 'authenticators'
+  | 'passkeys'
   | 'refreshTokens'
   | 'apiSessions'
   | 'rules'

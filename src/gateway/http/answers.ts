@@ -35,6 +35,36 @@ const ANSWERS = {
     next: 'present-certificate',
     message: 'the client certificate does not belong to this session',
   },
+  FACTOR_REQUIRED: {
+    status: 401,
+    next: 'sign-in',
+    message: 'this service needs a sign-in with another factor',
+  },
+  LOGIN_TOO_OLD: {
+    status: 401,
+    next: 'sign-in',
+    message: 'this service needs a more recent sign-in',
+  },
+  IDENTITY_NOT_ALLOWED: {
+    status: 403,
+    next: 'ask-administrator',
+    message: 'this identity may not use this service',
+  },
+  POLICY_NOT_ALLOWED: {
+    status: 403,
+    next: 'ask-administrator',
+    message: 'identities with this authentication policy may not use this service',
+  },
+  ROLE_REQUIRED: {
+    status: 403,
+    next: 'ask-administrator',
+    message: 'this service needs a role that this identity does not have',
+  },
+  ROLES_UNKNOWN: {
+    status: 403,
+    next: 'ask-administrator',
+    message: 'this service needs a role, and the session does not say which roles it has',
+  },
   CROSS_SITE: {
     status: 403,
     next: 'fix-client',
@@ -139,7 +169,7 @@ export interface OwnAnswer {
 
 export function ownAnswer({ code, challenges }: Answer, requestId: string): OwnAnswer {
   const { status, message } = ANSWERS[code]
-  const next = actionAbout({ challenges }) ?? ANSWERS[code].next // D-323
+  const next = (status === 401 ? actionAbout({ challenges }) : undefined) ?? ANSWERS[code].next // D-323
   const body = JSON.stringify({ error: { code, message, requestId, next } })
   return {
     status,

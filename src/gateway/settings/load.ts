@@ -89,8 +89,8 @@ function settingsOf(file: CheckedGatewayFile, home: string): GatewaySettings {
 }
 
 function upstreamOf(written: CheckedGatewayFile['upstreams'][number]): UpstreamSettings {
-  const { name, url, hosts, path, signIn } = written
-  return { name: name ?? nameOf(url), to: url, hosts, path, require: {}, signIn }
+  const { name, url, hosts, path, require, signIn } = written
+  return { name: name ?? nameOf(url), to: url, hosts, path, require, signIn }
 }
 
 function repeatedNames(upstreams: CheckedGatewayFile['upstreams']): readonly Problem[] {

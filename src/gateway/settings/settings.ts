@@ -39,9 +39,9 @@ export interface UpstreamTarget {
 
 /** All given members must hold. Within one, a single value suffices, except for `amr`, where all must be proven. */
 export interface Requirements {
-  readonly identities?: readonly string[]
-  readonly roles?: readonly string[]
-  readonly policies?: readonly string[]
-  readonly amr?: readonly string[]
-  readonly maxAge?: Duration
+  readonly identities?: readonly string[] | undefined
+  readonly roles?: readonly string[] | undefined
+  readonly policies?: readonly string[] | undefined
+  readonly amr?: readonly string[] | undefined
+  readonly maxAge?: Duration | undefined
 }

@@ -71,6 +71,7 @@ function discoveryDocument(
     issuer: issuerAt(base),
     authorization_endpoint: `${base}${endpoints.authorization}`,
     token_endpoint: `${base}${endpoints.token}`,
+    device_authorization_endpoint: `${base}${PATHS.deviceAuthorization}`,
     userinfo_endpoint: `${base}${PATHS.userinfo}`,
     end_session_endpoint: `${base}${PATHS.endSession}`,
     revocation_endpoint: `${base}${PATHS.revoke}`,

@@ -5,12 +5,14 @@ import type { FormFields } from '../../base/form.ts'
 import type { IdentityId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../../domain/audit/events.ts'
+import { exchangeDeviceCode } from '../../domain/device/exchange-device-code.ts'
+import type { DevicePorts } from '../../domain/device/ports.ts'
 import { exchangeCode } from '../../domain/tokens/exchange-code.ts'
 import type { IssuedTokens } from '../../domain/tokens/issue.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { refresh } from '../../domain/tokens/refresh.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import { GRANT_TYPES, type GrantType } from '../../protocol/oauth.ts'
+import { DEVICE_CODE_GRANT, GRANT_TYPES, type GrantType } from '../../protocol/oauth.ts'
 import { json } from '../answer.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import type { Body } from '../reading/body.ts'
@@ -31,7 +33,7 @@ export interface Granted {
 
 export function addToken(
   router: Router,
-  ports: TokenPorts,
+  ports: DevicePorts,
   listener: Counters,
   also: {
     readonly url?: string
@@ -93,7 +95,7 @@ export interface Asked {
 
 /** Each grant reads its own parameters. */
 const GRANTS: Readonly<
-  Record<GrantType, (ports: TokenPorts, asked: Asked, listener: Counters) => Promise<IssuedTokens>>
+  Record<GrantType, (ports: DevicePorts, asked: Asked, listener: Counters) => Promise<IssuedTokens>>
 > = {
   authorization_code(ports, { one, clientId, caller }) {
     const code = one('code')
@@ -118,6 +120,12 @@ const GRANTS: Readonly<
       caller,
     })
     return counters.countRefresh(refreshed)
+  },
+
+  [DEVICE_CODE_GRANT](ports, { one, clientId, caller }) {
+    const deviceCode = one('device_code')
+    if (deviceCode === undefined) throw invalid('device_code', 'is missing')
+    return exchangeDeviceCode(ports, { clientId, deviceCode: new Secret(deviceCode), caller })
   },
 }
 

@@ -81,6 +81,7 @@ test('screens of the installation as a whole', async (t) => {
     ['maxAttempts', '5'],
     ['lockoutDurationMinutes', '15'],
     ['requireExtJwt', ''],
+    ['tags', 'team = payments'],
   ]
 
   await t.test('a preview saves nothing, and saving leaves the event of the API', async () => {
@@ -93,10 +94,11 @@ test('screens of the installation as a whole', async (t) => {
     const token = formTokenOf(shown.text, page)
     const saved = await post(service, browser, page, [['formToken', token], ...FORM])
     assert.equal(saved.status, 303, saved.text)
-    const { name, primary } = await admin.get(`/auth-policies/${policy}`)
+    const { name, primary, tags } = await admin.get(`/auth-policies/${policy}`)
     assert.deepEqual([name, primary.updb.allowed, primary.cert.allowed], ['renamed', false, true])
+    assert.deepEqual(tags, { team: 'payments' })
     const event = await newest('policy.updated')
-    assert.deepEqual(event.details.changed.toSorted(), ['name', 'primary'])
+    assert.deepEqual(event.details.changed.toSorted(), ['name', 'primary', 'tags'])
     assert.ok(event.actorId !== null)
   })
 
@@ -154,23 +156,64 @@ test('screens of the installation as a whole', async (t) => {
     const checked = await send(page, `${page}/check`, [['jwt', EVIL]])
     assert.match(checked.text, /A login with this token would be refused/)
     assert.doesNotMatch(checked.text, /<img/)
-    const changes = [
-      ['name', 'Other'],
-      ['audience', 'a'],
-      ['claim', '/email'],
-    ] as const
-    assert.equal((await send(page, page, changes)).status, 303)
+    assert.equal((await send(page, page, SIGNER)).status, 303)
     const changed = await admin.get(`/external-jwt-signers/${signer}`)
-    assert.deepEqual(
-      [changed.name, changed.claimsProperty, changed.useExternalId],
-      ['Other', '/email', false],
-    )
+    const { id: _, _links, createdAt, updatedAt, keys, lastFetchedAt, lastError, ...rest } = changed
+    assert.deepEqual(rest, {
+      name: 'Other',
+      issuer: 'https://other.example',
+      audience: 'a',
+      jwksEndpoint: 'https://other.example/keys',
+      certPem: null,
+      kid: null,
+      claimsProperty: '/email',
+      useExternalId: false,
+      externalAuthUrl: 'https://other.example',
+      clientId: 'app',
+      scopes: ['openid', 'email'],
+      targetToken: 'ID',
+      enabled: true,
+      tags: { team: EVIL, level: 3 },
+      fingerprint: null,
+      commonName: null,
+      notBefore: null,
+      notAfter: null,
+    })
+    // What the page shows is what it sends: saving it unchanged changes nothing.
+    const { text } = await browser.get(page)
+    assert.equal((await send(page, page, valuesIn(text, page))).status, 303)
+    const { updatedAt: _again, ...same } = await admin.get(`/external-jwt-signers/${signer}`)
+    const { updatedAt: _before, ...before } = changed
+    assert.deepEqual(same, before)
+    const both = [...SIGNER, ['signerCert', factory.pem] as const]
+    const twoKeys = await send(page, page, both)
+    assert.match(twoKeys.text, /give exactly one of jwksEndpoint and certPem/)
+    assert.match(twoKeys.text, /BEGIN CERTIFICATE/)
+    const noTag = SIGNER.with(-1, ['tags', 'nothing'])
+    assert.match((await send(page, page, noTag)).text, /tags: has a line that is not/)
     await send(page, `${page}/disable`, [])
     assert.equal((await admin.get(`/external-jwt-signers/${signer}`)).enabled, false)
     await send(page, `${page}/enable`, [])
     assert.equal((await admin.get(`/external-jwt-signers/${signer}`)).enabled, true)
     assert.equal((await send(page, `${page}/delete`, [])).status, 303)
     assert.equal((await newest('external-jwt-signer.deleted')).details.id, signer)
+  })
+
+  await t.test('a signer with a certificate is entered by hand', async () => {
+    const page = '/console/signers/new?by=hand'
+    const fields = SIGNER.map(([name, value]): readonly [string, string] => {
+      if (name === 'jwksEndpoint') return ['signerCert', factory.pem]
+      if (name === 'issuer') return ['issuer', 'https://by-hand.example']
+      return name === 'name' ? ['name', 'By hand'] : [name, value]
+    })
+    const made = await send(page, '/console/signers/by-hand', [...fields, ['kid', 'key-1']])
+    assert.equal(made.status, 303, made.text)
+    const id = (made.headers.location ?? '').split('/').at(-1)
+    const { certPem, kid, jwksEndpoint } = await admin.get(`/external-jwt-signers/${id}`)
+    assert.deepEqual([certPem, kid, jwksEndpoint], [factory.pem, 'key-1', null])
+    const again = await send(page, '/console/signers/by-hand', fields)
+    assert.match(again.text, /name: is in use/)
+    assert.match(again.text, /value="By hand"/)
   })
 
   await t.test('a CA is added, verified, changed and deleted', async () => {
@@ -182,17 +225,43 @@ test('screens of the installation as a whole', async (t) => {
     assert.match(refused.text, /common name of the certificate is not the verification token/)
     const proof = await openssl.makeLeaf(factory, { subject: `/CN=${verificationToken}` })
     assert.equal((await send(page, `${page}/verify`, [['proof', proof.pem]])).status, 303)
-    await send(page, page, [
-      ['name', 'Works'],
-      ['isOttEnabled', 'yes'],
-    ])
-    const { name, isVerified, isAuthEnabled, isOttCaEnrollmentEnabled } = await admin.get(
-      `/cas/${ca}`,
-    )
+    assert.equal((await send(page, page, CA)).status, 303)
+    const changed = await admin.get(`/cas/${ca}`)
+    const { name, isVerified, isAuthEnabled, isOttCaEnrollmentEnabled } = changed
     assert.deepEqual(
       [name, isVerified, isAuthEnabled, isOttCaEnrollmentEnabled],
       ['Works', true, false, true],
     )
+    assert.deepEqual(
+      [changed.identityRoles, changed.identityNameFormat, changed.tags],
+      [['devices', 'berlin'], '[commonName]', { site: 'Berlin' }],
+    )
+    assert.deepEqual(changed.externalIdClaim, {
+      location: 'SAN_URI',
+      matcher: 'PREFIX',
+      matcherCriteria: 'urn:device:',
+      parser: 'SPLIT',
+      parserCriteria: ':',
+      index: 1,
+    })
+    assert.equal(
+      (await send(page, page, valuesIn((await browser.get(page)).text, page))).status,
+      303,
+    )
+    assert.deepEqual(
+      (await admin.get(`/cas/${ca}`)).externalIdClaim,
+      changed.externalIdClaim,
+      'what the page shows is what it sends',
+    )
+    const wrongClaim = CA.map(([name, value]): readonly [string, string] =>
+      name === 'matcher' ? [name, 'ALL'] : [name, value],
+    )
+    assert.match((await send(page, page, wrongClaim)).text, /matcherCriteria: must be given for/)
+    const none = CA.map(([name, value]): readonly [string, string] =>
+      name === 'location' ? [name, ''] : [name, value],
+    )
+    assert.equal((await send(page, page, none)).status, 303)
+    assert.equal((await admin.get(`/cas/${ca}`)).externalIdClaim, null)
     const other = await openssl.makeCa()
     const made = await send('/console/cas/new', '/console/cas', [
       ['name', 'Second'],
@@ -207,3 +276,52 @@ test('screens of the installation as a whole', async (t) => {
     assert.equal((await send(page, `${page}/delete`, [])).headers.location, '/console/cas')
   })
 })
+
+const SIGNER: readonly (readonly [string, string])[] = [
+  ['name', 'Other'],
+  ['issuer', 'https://other.example'],
+  ['audience', 'a'],
+  ['jwksEndpoint', 'https://other.example/keys'],
+  ['claim', '/email'],
+  ['authUrl', 'https://other.example'],
+  ['clientId', 'app'],
+  ['scopes', ' openid  email '],
+  ['targetToken', 'ID'],
+  ['tags', `team = ${EVIL}\r\nlevel = 3`],
+]
+
+const CA: readonly (readonly [string, string])[] = [
+  ['name', 'Works'],
+  ['isOttEnabled', 'yes'],
+  ['identityRoles', 'devices\r\n\r\n berlin '],
+  ['identityNameFormat', '[commonName]'],
+  ['location', 'SAN_URI'],
+  ['matcher', 'PREFIX'],
+  ['matcherCriteria', 'urn:device:'],
+  ['parser', 'SPLIT'],
+  ['parserCriteria', ':'],
+  ['index', '1'],
+  ['tags', 'site = Berlin'],
+]
+
+/** What a browser would send of the form that posts to `action`, unchanged. */
+function valuesIn(text: string, action: string): readonly (readonly [string, string])[] {
+  const [, inside = ''] = text.split(`action="${action}">`)
+  const [form = ''] = inside.split('</form>')
+  const plain = (value: string) =>
+    value.replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)))
+  const values: [string, string][] = []
+  for (const [tag, name = ''] of form.matchAll(
+    /<(?:input|textarea|select)[^>]* name="(\w+)"[^>]*>/g,
+  )) {
+    const rest = form.slice(form.indexOf(tag) + tag.length)
+    if (name === 'formToken' || (tag.includes('checkbox') && !tag.includes(' checked'))) continue
+    const [, value = ''] = tag.startsWith('<textarea')
+      ? (/^\n?([^<]*)<\/textarea>/.exec(rest) ?? [])
+      : tag.startsWith('<select')
+        ? (/<option value="([^"]*)" selected>/.exec(rest.split('</select>')[0] ?? '') ?? [])
+        : (/ value="([^"]*)"/.exec(tag) ?? [])
+    values.push([name, plain(value)])
+  }
+  return values
+}

@@ -4,12 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
-import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { seconds } from '../../../src/base/time/duration.ts'
 import { startRouter } from '../../../src/router/router.ts'
 import { oidcSession } from '../../support/edge/live-session.ts'
+import { passOn } from '../../support/edge/passed-on.ts'
 import { openTunnel, pass, startRealEdge, travellerOf } from '../../support/edge/real-edge.ts'
 import { makeRouter } from '../../support/edge/router-identity.ts'
 import { freePort, webAt } from '../../support/ports.ts'
@@ -98,23 +97,6 @@ test('R103: what one instance issues passes a router that follows another, and w
   await tunnel.closed
   assert.equal((await pass(t, edge, traveller))?.status, 401)
 })
-
-/** Every connection to one port goes to the other. */
-async function passOn(t: TestContext, from: number, to: number): Promise<void> {
-  const sockets: Socket[] = []
-  const server = createServer((socket) => {
-    const other = connect(to, '127.0.0.1')
-    sockets.push(socket, other)
-    socket.on('error', () => other.destroy()).pipe(other)
-    other.on('error', () => socket.destroy()).pipe(socket)
-  })
-  server.listen(from, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-}
 
 test('a controller that comes back is followed on, and what ended meanwhile is closed', async (t) => {
   const config = { web: webAt(await freePort()) }

@@ -18,7 +18,11 @@ export interface Installation {
   ): Promise<{ home: string; config: NonNullable<ServiceOptions['config']> }>
 }
 
-export async function installation(db: string): Promise<Installation> {
+export async function installation(
+  db: string,
+  /** Besides the two APIs. */
+  bindings: readonly string[] = [],
+): Promise<Installation> {
   const address = await freePort()
   const secret = newSecret()
 
@@ -26,7 +30,7 @@ export async function installation(db: string): Promise<Installation> {
     async start(t, options = {}) {
       const port = await freePort()
       const home = await homeWith(t, secret)
-      const config = { db, web: webAt(port, address), ...options.config }
+      const config = { db, web: webAt(port, address, bindings), ...options.config }
       const service = await startService(t, { ...options, home, config })
       const host = `localhost:${address}`
       return {

@@ -114,8 +114,19 @@ export function acceptPrimary(
     revision: request.state === 'awaiting-primary' ? 1 : request.revision + 1,
     ask: { ...request.ask, configTypes },
     primary,
-    secondary: { factors: isSame ? request.secondary.factors : NO_FACTORS, extJwt },
+    secondary: {
+      factors: withItself(primary, isSame ? request.secondary.factors : NO_FACTORS),
+      extJwt,
+    },
   }
+}
+
+/** D-431: a passkey that began the login verified its user, so it is both factors. */
+export function withItself(
+  { method }: Pick<ProvenPrimary, 'method'>,
+  factors: ProvenSecondary['factors'],
+): ProvenSecondary['factors'] {
+  return method === 'passkey' ? new Set([...factors, 'passkey']) : factors
 }
 
 /** A second factor was proven, or its enrollment verified. */

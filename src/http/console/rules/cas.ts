@@ -12,13 +12,16 @@ import {
   verifyCa,
 } from '../../../domain/management/manage-cas.ts'
 import { CAS_PATH, caPath } from '../../../web/console/navigation.ts'
+import type { CaValues } from '../../../web/console/rules/ca-form.ts'
 import { caPage, casPage, newCaPage, type ShownCa } from '../../../web/console/rules/cas-page.ts'
 import { readBody } from '../../edge-api/read-body.ts'
 import { chosenOf, chosenOfCa } from '../../management-api/cas.ts'
+import type { Fields } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes } from '../console-route.ts'
 import type { ConsolePorts } from '../ports.ts'
-import { isChecked, textIn } from './form-fields.ts'
+import { isChecked, linesIn, textIn, wholeIn } from './form-fields.ts'
 import { orAgain } from './or-again.ts'
+import { readTags, writeTags } from './tags-text.ts'
 
 const ONE = `${CAS_PATH}/:id`
 /** There are few: every instance has a copy of all of them. */
@@ -26,8 +29,8 @@ const ALL = { limit: 500, offset: 0 }
 
 export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
   const idIn = ({ head }: ConsoleCall) => head.path['id'] as CaId
-  const onePage = async (call: ConsoleCall, error?: string) =>
-    caPage(call.frame, { ca: shown(await findCa(ports, idIn(call))), error })
+  const onePage = async (call: ConsoleCall, error?: string, values?: CaValues) =>
+    caPage(call.frame, { ca: shown(await findCa(ports, idIn(call))), values, error })
 
   routes.show(CAS_PATH, async ({ frame }) => {
     const { rows } = await listCas(ports, ALL)
@@ -53,23 +56,19 @@ export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
 
   routes.show(ONE, (call) => onePage(call))
 
-  routes.act({ url: ONE, page: ONE, needs: 'fresh-login' }, (call, fields) =>
-    orAgain(
+  routes.act({ url: ONE, page: ONE, needs: 'fresh-login' }, (call, fields) => {
+    const values = valuesIn(fields)
+    return orAgain(
       async () => {
-        const changes = {
-          name: textIn(fields, 'name').trim(),
-          isAuthEnabled: isChecked(fields, 'isAuthEnabled'),
-          isOttCaEnrollmentEnabled: isChecked(fields, 'isOttEnabled'),
-          isAutoCaEnrollmentEnabled: isChecked(fields, 'isAutoEnabled'),
-        }
+        const changes = bodyOf(values)
         const change = (current: Ca) =>
           chosenOf(readBody(NewCa, { kind: 'json', value: { ...chosenOfCa(current), ...changes } }))
         await updateCa(ports, idIn(call), change, call.caller)
         return backTo(caPath(idIn(call)), 'ca-changed')
       },
-      (error) => onePage(call, error),
-    ),
-  )
+      (error) => onePage(call, error, values),
+    )
+  })
 
   routes.act({ url: `${ONE}/verify`, page: ONE, needs: 'fresh-login' }, (call, fields) =>
     orAgain(
@@ -92,6 +91,63 @@ export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
   )
 }
 
+function valuesIn(fields: Fields): CaValues {
+  const text = (name: string) => textIn(fields, name)
+  return {
+    name: text('name').trim(),
+    isAuthEnabled: isChecked(fields, 'isAuthEnabled'),
+    isOttEnabled: isChecked(fields, 'isOttEnabled'),
+    isAutoEnabled: isChecked(fields, 'isAutoEnabled'),
+    identityRoles: text('identityRoles'),
+    identityNameFormat: text('identityNameFormat').trim(),
+    location: text('location'),
+    matcher: text('matcher'),
+    matcherCriteria: text('matcherCriteria'),
+    parser: text('parser'),
+    parserCriteria: text('parserCriteria'),
+    index: text('index'),
+    tags: text('tags'),
+  }
+}
+
+/** The same members as over the API, so that they are checked in the same way. */
+function bodyOf(values: CaValues): object {
+  const { location, matcher, matcherCriteria, parser, parserCriteria } = values
+  const index = wholeIn(values.index)
+  return {
+    name: values.name,
+    isAuthEnabled: values.isAuthEnabled,
+    isOttCaEnrollmentEnabled: values.isOttEnabled,
+    isAutoCaEnrollmentEnabled: values.isAutoEnabled,
+    identityRoles: linesIn(values.identityRoles),
+    identityNameFormat: values.identityNameFormat,
+    externalIdClaim:
+      location === ''
+        ? null
+        : { location, matcher, matcherCriteria, parser, parserCriteria, index },
+    tags: readTags(values.tags),
+  }
+}
+
+function valuesOf(ca: Ca): CaValues {
+  const { externalIdClaim: claim } = ca
+  return {
+    name: ca.name,
+    isAuthEnabled: ca.isAuthEnabled,
+    isOttEnabled: ca.isOttCaEnrollmentEnabled,
+    isAutoEnabled: ca.isAutoCaEnrollmentEnabled,
+    identityRoles: ca.identityRoles.join('\n'),
+    identityNameFormat: ca.identityNameFormat,
+    location: claim?.location ?? '',
+    matcher: claim?.matcher ?? 'ALL',
+    matcherCriteria: claim?.matcherCriteria ?? '',
+    parser: claim?.parser ?? 'NONE',
+    parserCriteria: claim?.parserCriteria ?? '',
+    index: String(claim?.index ?? 0),
+    tags: writeTags(ca.tags),
+  }
+}
+
 function shown(ca: Ca): ShownCa {
   const [certificate] = readCertificates(ca.certPem)
   return {
@@ -100,9 +156,7 @@ function shown(ca: Ca): ShownCa {
     fingerprint: ca.fingerprint,
     isVerified: ca.isVerified,
     verificationToken: ca.verificationToken ?? '',
-    isAuthEnabled: ca.isAuthEnabled,
-    isOttEnabled: ca.isOttCaEnrollmentEnabled,
-    isAutoEnabled: ca.isAutoCaEnrollmentEnabled,
     endsAt: certificate === undefined ? undefined : validity(certificate).notAfter,
+    values: valuesOf(ca),
   }
 }

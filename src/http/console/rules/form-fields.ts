@@ -15,6 +15,19 @@ export function textsIn(fields: Fields, name: string): readonly string[] {
   return (fields.get(name) ?? []).filter((value) => typeof value === 'string')
 }
 
+/** Each line without blanks at its ends; empty ones are left out. */
+export function linesIn(text: string): readonly string[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+}
+
+/** A number as the API wants it; other text stays text, which the API refuses. */
+export function wholeIn(text: string): number | string {
+  return /^\d{1,7}$/.test(text) ? Number(text) : text
+}
+
 export function isChecked(fields: Fields, name: string): boolean {
   return textIn(fields, name) === 'yes'
 }

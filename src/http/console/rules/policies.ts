@@ -28,8 +28,9 @@ import { chosenOf } from '../../management-api/auth-policies.ts'
 import type { Fields } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes, consolePage } from '../console-route.ts'
 import type { ConsolePorts } from '../ports.ts'
-import { isChecked, textIn, textsIn } from './form-fields.ts'
+import { isChecked, textIn, textsIn, wholeIn } from './form-fields.ts'
 import { orAgain } from './or-again.ts'
+import { readTags, writeTags } from './tags-text.ts'
 
 const ONE = `${POLICIES_PATH}/:id`
 
@@ -61,7 +62,7 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
       const values = valuesIn(fields)
       return orAgain(
         async () => {
-          const id = await createPolicy(ports, chosenIn(values, {}), caller)
+          const id = await createPolicy(ports, chosenIn(values), caller)
           return backTo(policyPath(id), 'policy-created')
         },
         async (error) => newPolicyPage(frame, { values, signers: await signers(), error }),
@@ -90,7 +91,7 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
     const { id, name } = await policyIn(call)
     return orAgain(
       async () => {
-        const change = ({ tags }: AuthPolicy) => chosenIn(values, tags)
+        const change = () => chosenIn(values)
         const preview = await previewPolicy(ports, id, change, call.caller)
         const { lockedOut, sessions } = preview
         return consolePage(
@@ -131,7 +132,7 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
     const { id } = await policyIn(call)
     return orAgain(
       async () => {
-        await updatePolicy(ports, id, ({ tags }) => chosenIn(values, tags), call.caller)
+        await updatePolicy(ports, id, () => chosenIn(values), call.caller)
         return backTo(policyPath(id), 'policy-changed')
       },
       (error) => onePage(call, values, error),
@@ -157,9 +158,10 @@ const NEW_POLICY: PolicyValues = {
   signers: [],
   requireTotp: false,
   requireExtJwt: '',
+  tags: '',
 }
 
-function valuesOf({ name, primary, secondary }: AuthPolicy): PolicyValues {
+function valuesOf({ name, primary, secondary, tags }: AuthPolicy): PolicyValues {
   const { updb, cert, extJwt } = primary
   return {
     name,
@@ -174,6 +176,7 @@ function valuesOf({ name, primary, secondary }: AuthPolicy): PolicyValues {
     signers: extJwt.allowedSigners,
     requireTotp: secondary.requireTotp,
     requireExtJwt: secondary.requireExtJwt ?? '',
+    tags: writeTags(tags),
   }
 }
 
@@ -193,20 +196,20 @@ function valuesIn(fields: Fields): PolicyValues {
     signers: textsIn(fields, 'signers'),
     requireTotp: flag('requireTotp'),
     requireExtJwt: text('requireExtJwt'),
+    tags: text('tags'),
   }
 }
 
 /** The same body as over the API, so that it is checked in the same way. */
-function chosenIn(values: PolicyValues, tags: AuthPolicy['tags']): NewAuthPolicy {
-  const number = (text: string) => (/^\d{1,7}$/.test(text) ? Number(text) : text)
+function chosenIn(values: PolicyValues): NewAuthPolicy {
   const body = {
     name: values.name,
     primary: {
       updb: {
         allowed: values.allowPassword,
-        minPasswordLength: number(values.minPasswordLength),
-        maxAttempts: number(values.maxAttempts),
-        lockoutDurationMinutes: number(values.lockoutDurationMinutes),
+        minPasswordLength: wholeIn(values.minPasswordLength),
+        maxAttempts: wholeIn(values.maxAttempts),
+        lockoutDurationMinutes: wholeIn(values.lockoutDurationMinutes),
       },
       cert: {
         allowed: values.allowCert,
@@ -219,7 +222,7 @@ function chosenIn(values: PolicyValues, tags: AuthPolicy['tags']): NewAuthPolicy
       requireTotp: values.requireTotp,
       requireExtJwt: values.requireExtJwt === '' ? null : values.requireExtJwt,
     },
-    tags,
+    tags: readTags(values.tags),
   }
   return chosenOf(readBody(Contract, { kind: 'json', value: body }))
 }

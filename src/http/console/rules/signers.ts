@@ -16,7 +16,7 @@ import {
 } from '../../../domain/management/manage-signers.ts'
 import { discoverSigner } from '../../../domain/management/signers/discover-signer.ts'
 import { SIGNERS_PATH, signerPath } from '../../../web/console/navigation.ts'
-import type { ConsoleNote } from '../../../web/console/notes.ts'
+import { NEW_SIGNER, type SignerValues } from '../../../web/console/rules/signer-form.ts'
 import {
   type CheckedToken,
   newSignerPage,
@@ -26,10 +26,12 @@ import {
 } from '../../../web/console/rules/signers-page.ts'
 import { readBody } from '../../edge-api/read-body.ts'
 import { chosenOf, chosenOfSigner } from '../../management-api/external-jwt-signers.ts'
+import type { Fields } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes, consolePage } from '../console-route.ts'
 import type { ConsolePorts } from '../ports.ts'
 import { isChecked, textIn } from './form-fields.ts'
 import { orAgain } from './or-again.ts'
+import { readTags, writeTags } from './tags-text.ts'
 
 const ONE = `${SIGNERS_PATH}/:id`
 const NOTHING_YET = { url: '', name: '', clientId: '', audience: '' }
@@ -44,8 +46,25 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
     return signersPage(frame, rows.map(shown))
   })
 
-  routes.show(`${SIGNERS_PATH}/new`, async ({ frame }) =>
-    newSignerPage(frame, { values: NOTHING_YET }),
+  routes.show(`${SIGNERS_PATH}/new`, async ({ frame, head }) =>
+    newSignerPage(frame, {
+      discovered: NOTHING_YET,
+      ...(head.query.get('by')?.[0] === 'hand' ? { values: NEW_SIGNER } : {}),
+    }),
+  )
+
+  routes.act(
+    { url: `${SIGNERS_PATH}/by-hand`, page: `${SIGNERS_PATH}/new?by=hand`, needs: 'fresh-login' },
+    async ({ frame, caller }, fields) => {
+      const values = valuesIn(fields)
+      return orAgain(
+        async () => {
+          const input = chosenOf(read(NewExternalJwtSigner, withoutEmpty(bodyOf(values))))
+          return backTo(signerPath(await createSigner(ports, input, caller)), 'signer-created')
+        },
+        async (error) => newSignerPage(frame, { discovered: NOTHING_YET, values, error }),
+      )
+    },
   )
 
   routes.act(
@@ -68,12 +87,15 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
           const id = await createSigner(ports, input, caller)
           return backTo(signerPath(id), 'signer-created')
         },
-        async (error) => newSignerPage(frame, { values, error }),
+        async (error) => newSignerPage(frame, { discovered: values, error }),
       )
     },
   )
 
-  async function onePage(call: ConsoleCall, more: { checked?: CheckedToken; error?: string } = {}) {
+  async function onePage(
+    call: ConsoleCall,
+    more: { checked?: CheckedToken; error?: string; values?: SignerValues | undefined } = {},
+  ) {
     const signer = shown(await findSigner(ports, idIn(call)))
     return signerPage(call.frame, { signer, ...more })
   }
@@ -93,32 +115,27 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
   })
 
   /** A change of some members, as a PATCH makes it. */
-  const patch = (call: ConsoleCall, changes: object, note: ConsoleNote) =>
+  const patch = (call: ConsoleCall, changes: () => object, values?: SignerValues) =>
     orAgain(
       async () => {
         const changed = (current: ExternalJwtSigner) =>
-          chosenOf(read(NewExternalJwtSigner, { ...chosenOfSigner(current), ...changes }))
+          chosenOf(read(NewExternalJwtSigner, { ...chosenOfSigner(current), ...changes() }))
         await updateSigner(ports, idIn(call), changed, call.caller)
-        return backTo(signerPath(idIn(call)), note)
+        return backTo(signerPath(idIn(call)), 'signer-changed')
       },
-      (error) => onePage(call, { error }),
+      (error) => onePage(call, { error, values }),
     )
 
   routes.act({ url: ONE, page: ONE, needs: 'fresh-login' }, (call, fields) => {
-    const changes = {
-      name: textIn(fields, 'name').trim(),
-      audience: textIn(fields, 'audience').trim(),
-      claimsProperty: textIn(fields, 'claim').trim(),
-      useExternalId: isChecked(fields, 'usesExternalId'),
-    }
-    return patch(call, changes, 'signer-changed')
+    const values = valuesIn(fields)
+    return patch(call, () => bodyOf(values), values)
   })
   for (const [word, enabled] of [
     ['enable', true],
     ['disable', false],
   ] as const) {
     routes.act({ url: `${ONE}/${word}`, page: ONE, needs: 'fresh-login' }, (call) =>
-      patch(call, { enabled }, 'signer-changed'),
+      patch(call, () => ({ enabled })),
     )
   }
 
@@ -145,21 +162,75 @@ function withoutEmpty(values: object, ...others: readonly string[]): object {
   )
 }
 
+function valuesIn(fields: Fields): SignerValues {
+  const text = (name: string) => textIn(fields, name).trim()
+  return {
+    name: text('name'),
+    issuer: text('issuer'),
+    audience: text('audience'),
+    jwksEndpoint: text('jwksEndpoint'),
+    certPem: text('signerCert'),
+    kid: text('kid'),
+    claim: text('claim'),
+    usesExternalId: isChecked(fields, 'usesExternalId'),
+    authUrl: text('authUrl'),
+    clientId: text('clientId'),
+    scopes: text('scopes'),
+    targetToken: text('targetToken'),
+    tags: textIn(fields, 'tags'),
+  }
+}
+
+/** The same members as over the API, so that they are checked in the same way. An empty one is cleared. */
+function bodyOf(values: SignerValues): object {
+  const orNull = (text: string) => (text === '' ? null : text)
+  return {
+    name: values.name,
+    issuer: values.issuer,
+    audience: values.audience,
+    jwksEndpoint: orNull(values.jwksEndpoint),
+    certPem: orNull(values.certPem),
+    kid: orNull(values.kid),
+    claimsProperty: values.claim,
+    useExternalId: values.usesExternalId,
+    externalAuthUrl: orNull(values.authUrl),
+    clientId: orNull(values.clientId),
+    scopes: values.scopes.split(/\s+/).filter((scope) => scope !== ''),
+    targetToken: values.targetToken,
+    tags: readTags(values.tags),
+  }
+}
+
+function valuesOf(signer: ExternalJwtSigner): SignerValues {
+  const { keys } = signer
+  return {
+    name: signer.name,
+    issuer: signer.issuer,
+    audience: signer.audience,
+    jwksEndpoint: keys.kind === 'jwks' ? keys.jwksEndpoint : '',
+    certPem: keys.kind === 'jwks' ? '' : keys.certPem,
+    kid: keys.kind === 'jwks' ? '' : (keys.kid ?? ''),
+    claim: signer.claimsProperty,
+    usesExternalId: signer.useExternalId,
+    authUrl: signer.externalAuthUrl ?? '',
+    clientId: signer.clientId ?? '',
+    scopes: signer.scopes.join(' '),
+    targetToken: signer.targetToken,
+    tags: writeTags(signer.tags),
+  }
+}
+
 function shown({ signer, keySet }: SignerDetail): ShownSigner {
-  const { id, name, issuer, audience, enabled, keys, claimsProperty, useExternalId } = signer
+  const { id, name, issuer, enabled, keys } = signer
   return {
     id,
     name,
     issuer,
-    audience,
     isEnabled: enabled,
     keys: keys.kind === 'jwks' ? keys.jwksEndpoint : 'a certificate',
-    claim: claimsProperty,
-    usesExternalId: useExternalId,
-    clientId: signer.clientId ?? '',
-    authUrl: signer.externalAuthUrl ?? '',
     lastFetchedAt: keySet?.lastFetchedAt,
     lastError: keySet?.lastError,
     keyCount: keySet?.keys.length ?? 0,
+    values: valuesOf(signer),
   }
 }

@@ -4,8 +4,10 @@ import { form } from '../../account/layout.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
 import { CAS_PATH, caPath } from '../navigation.ts'
-import { badge, dangerous, empty, facts, section, table, time } from '../parts.ts'
-import { check } from './policy-form.ts'
+import { badge, facts, section, time } from '../parts.ts'
+import { type CaValues, caFields } from './ca-form.ts'
+import { endings, entityForm, entityListPage, newEntityPage } from './entity-pages.ts'
+import { textArea, textField } from './form-parts.ts'
 
 export interface ShownCa {
   readonly id: string
@@ -13,44 +15,34 @@ export interface ShownCa {
   readonly fingerprint: string
   readonly isVerified: boolean
   readonly verificationToken: string
-  readonly isAuthEnabled: boolean
-  readonly isOttEnabled: boolean
-  readonly isAutoEnabled: boolean
   readonly endsAt: Instant | undefined
+  readonly values: CaValues
 }
 
 export function casPage(frame: ConsoleFrame, cas: readonly ShownCa[]): SafeHtml {
-  return consoleLayout(frame, {
-    section: CAS_PATH,
+  return entityListPage(frame, {
+    path: CAS_PATH,
     title: 'CAs',
-    lead: html`<a class="button" href="${CAS_PATH}/new">Add a CA</a>`,
-    content:
-      cas.length === 0
-        ? empty(
-            'No third-party CAs yet',
-            html`<a href="${CAS_PATH}/new">Add one</a>, and devices can sign in with the certificates that it has issued. Our own PKI needs no entry.`,
-          )
-        : table(
-            'CAs',
-            [
-              {
-                title: 'Name',
-                look: 'wide',
-                cell: ({ id, name }) => html`<a href="${caPath(id)}"><bdi>${name}</bdi></a>`,
-              },
-              { title: 'State', cell: stateOf },
-              { title: 'Used for', cell: (ca) => usesOf(ca).join(', ') || '–' },
-              { title: 'Expires', cell: ({ endsAt }) => time(endsAt) },
-            ],
-            cas,
-          ),
+    add: 'Add a CA',
+    nothing: {
+      title: 'No third-party CAs yet',
+      advice:
+        ', and devices can sign in with the certificates that it has issued. Our own PKI needs no entry.',
+    },
+    pathOf: caPath,
+    columns: [
+      { title: 'State', cell: stateOf },
+      { title: 'Used for', cell: ({ values }) => usesOf(values).join(', ') || '–' },
+      { title: 'Expires', cell: ({ endsAt }) => time(endsAt) },
+    ],
+    rows: cas,
   })
 }
 
 const stateOf = ({ isVerified }: ShownCa) =>
   isVerified ? badge('good', 'Verified') : badge('warn', 'Not verified')
 
-function usesOf({ isAuthEnabled, isOttEnabled, isAutoEnabled }: ShownCa): string[] {
+function usesOf({ isAuthEnabled, isOttEnabled, isAutoEnabled }: CaValues): string[] {
   return [
     ...(isAuthEnabled ? ['signing in'] : []),
     ...(isOttEnabled ? ['enrolling with a token'] : []),
@@ -62,30 +54,31 @@ export function newCaPage(
   frame: ConsoleFrame,
   page: { readonly name: string; readonly certPem: string; readonly error?: string | undefined },
 ): SafeHtml {
-  return consoleLayout(frame, {
-    section: CAS_PATH,
+  return newEntityPage(frame, {
+    path: CAS_PATH,
     title: 'Add a CA',
     error: page.error,
-    content: html`${confirmFirst(frame)}${section(
-      'Its certificate',
-      form(
-        frame.formToken,
-        CAS_PATH,
-        html`<div class="fields">
-<div><label for="ca-name">Name</label><input id="ca-name" name="name" value="${page.name}" maxlength="255" required autocomplete="off"></div>
-<div><label for="certPem">Certificate of the CA, in PEM</label><textarea id="certPem" name="certPem" required spellcheck="false" placeholder="-----BEGIN CERTIFICATE-----">${page.certPem}</textarea></div>
-<div class="buttons"><button type="submit">Add CA</button></div>
-<p class="hint">The next page shows how to prove that you have its key. Until then it is used for nothing.</p>
-</div>`,
-      ),
-    )}`,
+    content: entityForm(frame, {
+      title: 'Its certificate',
+      path: CAS_PATH,
+      fields: html`${textField({ name: 'name', label: 'Name', value: page.name, longest: 255, isRequired: true })}
+${textArea({ name: 'certPem', label: 'Certificate of the CA, in PEM', value: page.certPem, isRequired: true, example: '-----BEGIN CERTIFICATE-----' })}`,
+      button: 'Add CA',
+      hint: 'The next page shows how to prove that you have its key. Until then it is used for nothing.',
+    }),
   })
 }
 
 export function caPage(
   frame: ConsoleFrame,
-  { ca, error }: { readonly ca: ShownCa; readonly error?: string | undefined },
+  page: {
+    readonly ca: ShownCa
+    /** What the form shows; default: what is stored. */
+    readonly values?: CaValues | undefined
+    readonly error?: string | undefined
+  },
 ): SafeHtml {
+  const { ca, values = ca.values, error } = page
   const path = caPath(ca.id)
   return consoleLayout(frame, {
     section: CAS_PATH,
@@ -100,20 +93,8 @@ ${section(
     ['SHA-256 fingerprint', html`<code>${ca.fingerprint}</code>`],
   ]),
 )}
-${section(
-  'What its certificates may do',
-  form(
-    frame.formToken,
-    path,
-    html`<div class="fields">
-<div><label for="name">Name</label><input id="name" name="name" value="${ca.name}" maxlength="255" required autocomplete="off"></div>
-<div>${check('isAuthEnabled', 'Sign in', ca.isAuthEnabled)}
-${check('isOttEnabled', 'Enroll with a token', ca.isOttEnabled)}
-${check('isAutoEnabled', 'Enroll without a token, which creates identities', ca.isAutoEnabled)}</div>
-<div class="buttons"><button type="submit">Save</button></div></div>`,
-  ),
-)}
-${section('Delete it', html`<div class="actions">${dangerous(frame, { path: `${path}/delete`, label: 'Delete CA', consequence: 'Certificates of this CA can no longer sign in, and sessions that began with one are refused at the next call. This cannot be undone.' })}</div>`)}`,
+${entityForm(frame, { title: 'Change it', path, fields: caFields(values), button: 'Save' })}
+${endings(frame, 'Delete it', { path: `${path}/delete`, label: 'Delete CA', consequence: 'Certificates of this CA can no longer sign in, and sessions that began with one are refused at the next call. This cannot be undone.' })}`,
   })
 }
 
@@ -128,7 +109,7 @@ function steps(frame: ConsoleFrame, { verificationToken }: ShownCa, path: string
 ${form(
   frame.formToken,
   `${path}/verify`,
-  html`<div class="fields"><div><label for="proof">The signed certificate, in PEM</label><textarea id="proof" name="proof" required spellcheck="false" placeholder="-----BEGIN CERTIFICATE-----"></textarea></div>
+  html`<div class="fields">${textArea({ name: 'proof', label: 'The signed certificate, in PEM', value: '', isRequired: true, example: '-----BEGIN CERTIFICATE-----' })}
 <div class="buttons"><button type="submit">Verify the CA</button></div></div>`,
 )}</li>
 </ol>`

@@ -2,6 +2,7 @@
 import { form } from '../../account/layout.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
 import type { ConsoleFrame } from '../layout.ts'
+import { check, tagsField, wholeNumber } from './form-parts.ts'
 
 export interface PolicyValues {
   readonly name: string
@@ -18,6 +19,8 @@ export interface PolicyValues {
   readonly requireTotp: boolean
   /** The id of a signer; empty for none. */
   readonly requireExtJwt: string
+  /** As lines of `name = value`. */
+  readonly tags: string
 }
 
 export interface SignerChoice {
@@ -68,6 +71,7 @@ ${check('requireTotp', 'Require a code of an authenticator app', values.requireT
 <label for="requireExtJwt">Require a JWT of this signer with every call</label>
 <select id="requireExtJwt" name="requireExtJwt"><option value="">None</option>${signers.map(({ id, name }) => html`<option value="${id}"${values.requireExtJwt === id ? html` selected` : undefined}>${name}</option>`)}</select>
 </fieldset>
+${tagsField(values.tags)}
 <div class="buttons"><button type="submit">${button}</button></div>
 <p class="hint">${hint}</p>
 </div>`,
@@ -81,18 +85,4 @@ export function hiddenPolicy(values: PolicyValues): SafeHtml {
     return typeof value === 'string' ? [[name, value]] : value.map((one: string) => [name, one])
   })
   return html`${pairs.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)}`
-}
-
-export function check(name: string, label: string, isChecked: boolean): SafeHtml {
-  return html`<div class="check"><input type="checkbox" id="${name}" name="${name}" value="yes"${isChecked ? html` checked` : undefined}><label for="${name}">${label}</label></div>`
-}
-
-function wholeNumber(
-  name: string,
-  label: string,
-  value: string,
-  min: number,
-  max: number,
-): SafeHtml {
-  return html`<div><label for="${name}">${label}</label><input id="${name}" name="${name}" type="number" inputmode="numeric" min="${min}" max="${max}" value="${value}" required></div>`
 }

@@ -1,0 +1,98 @@
+/** The shape of the pages of signers and CAs: all of them, a new one, one with its forms. Each says what is its own. */
+import { form } from '../../account/layout.ts'
+import { type HtmlValue, html, type SafeHtml } from '../../login/html.ts'
+import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
+import { type Action, type Column, dangerous, empty, section, table } from '../parts.ts'
+
+export interface ListedEntity {
+  readonly id: string
+  readonly name: string
+}
+
+export function entityListPage<Row extends ListedEntity>(
+  frame: ConsoleFrame,
+  page: {
+    /** Its path, which is also the menu entry. */
+    readonly path: string
+    readonly title: string
+    readonly add: string
+    readonly nothing: { readonly title: string; readonly advice: HtmlValue }
+    readonly pathOf: (id: string) => string
+    /** After the name. */
+    readonly columns: readonly Column<Row>[]
+    readonly rows: readonly Row[]
+  },
+): SafeHtml {
+  const { path, title, add, nothing, pathOf, columns, rows } = page
+  const name: Column<Row> = {
+    title: 'Name',
+    look: 'wide',
+    cell: (row) => html`<a href="${pathOf(row.id)}"><bdi>${row.name}</bdi></a>`,
+  }
+  return consoleLayout(frame, {
+    section: path,
+    title,
+    lead: html`<a class="button" href="${path}/new">${add}</a>`,
+    content:
+      rows.length === 0
+        ? empty(nothing.title, html`<a href="${path}/new">Add one</a>${nothing.advice}`)
+        : table(title, [name, ...columns], rows),
+  })
+}
+
+export interface EntityForm {
+  readonly title: string
+  readonly path: string
+  readonly fields: HtmlValue
+  readonly button: string
+  readonly look?: 'quiet'
+  /** Above the form. */
+  readonly before?: HtmlValue
+  /** Below its button. */
+  readonly hint?: HtmlValue
+}
+
+export function entityForm(frame: ConsoleFrame, one: EntityForm): SafeHtml {
+  const { title, path, fields, button, look, before, hint } = one
+  const kind = look === undefined ? undefined : html` class="${look}"`
+  return section(
+    title,
+    html`${before}${form(
+      frame.formToken,
+      path,
+      html`<div class="fields">
+${fields}
+<div class="buttons"><button${kind} type="submit">${button}</button></div>
+${hint === undefined ? undefined : html`<p class="hint">${hint}</p>`}
+</div>`,
+    )}`,
+  )
+}
+
+export function newEntityPage(
+  frame: ConsoleFrame,
+  page: {
+    readonly path: string
+    readonly title: string
+    readonly error?: string | undefined
+    readonly content: HtmlValue
+  },
+): SafeHtml {
+  const { path, title, error, content } = page
+  return consoleLayout(frame, {
+    section: path,
+    title,
+    error,
+    content: html`${confirmFirst(frame)}${content}`,
+  })
+}
+
+/** What ends the use of it, as the last card of its page. */
+export function endings(
+  frame: ConsoleFrame,
+  title: string,
+  remove: Action,
+  before?: HtmlValue,
+): SafeHtml {
+  return section(title, html`<div class="actions">${before}${dangerous(frame, remove)}</div>`)
+}
