@@ -144,7 +144,16 @@ export function reasonOf(code: AnswerCode): PageReason {
     case 'NO_UPSTREAM':
       return 'nothing'
     case 'FORBIDDEN':
+    case 'IDENTITY_NOT_ALLOWED':
+    case 'POLICY_NOT_ALLOWED':
+    case 'ROLE_REQUIRED':
+    case 'ROLES_UNKNOWN':
       return 'no-access'
+    // D-404: signing in again can help.
+    case 'FACTOR_REQUIRED':
+      return 'too-weak'
+    case 'LOGIN_TOO_OLD':
+      return 'too-old'
     default:
       return 'refused'
   }
