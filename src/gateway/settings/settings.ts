@@ -13,6 +13,8 @@ export interface GatewaySettings {
   readonly upstreams: readonly UpstreamSettings[]
   /** Undefined: no proxy may ask. */
   readonly verify?: VerifySettings
+  /** Where health and metrics are served, over plain HTTP. */
+  readonly monitoring?: { readonly listen: HostPort }
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
 }
 

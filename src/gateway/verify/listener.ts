@@ -21,8 +21,15 @@ import { fieldsOf } from '../http/fields.ts'
 import { readForwarded } from './forwarded.ts'
 import { answerWith, type VerifyPorts, verifyVisit } from './verify.ts'
 
+export interface ServerCertificate {
+  readonly certificatePem: string
+  readonly keyPem: Secret
+}
+
 export interface VerifyListener {
   readonly port: number
+  /** For the next handshakes, where it speaks TLS. */
+  replaceCertificate(next: ServerCertificate): void
   stop(): Promise<void>
 }
 
@@ -36,7 +43,7 @@ const VERIFY = `${PREFIX}verify`
 export async function startVerifyListener(
   ports: VerifyPorts & { readonly random: Random; readonly log: Log },
   at: HostPort,
-  tls: { readonly certificatePem: string; readonly keyPem: Secret },
+  certificate: ServerCertificate,
 ): Promise<VerifyListener> {
   const { log, random } = ports
   const options = {
@@ -58,10 +65,7 @@ export async function startVerifyListener(
   }
   const server = isLoopbackHost(at.host)
     ? http.createServer(options, handler)
-    : https.createServer(
-        { ...options, cert: tls.certificatePem, key: tls.keyPem.reveal(), minVersion: 'TLSv1.2' },
-        handler,
-      )
+    : https.createServer({ ...options, ...tlsOf(certificate) }, handler)
   server.maxConnections = MOST_CONNECTIONS
   server.listen(at.port, at.host)
   await once(server, 'listening')
@@ -79,6 +83,9 @@ export async function startVerifyListener(
 
   return {
     port: (server.address() as AddressInfo).port,
+    replaceCertificate(next) {
+      if (server instanceof https.Server) server.setSecureContext(tlsOf(next))
+    },
     async stop() {
       const closed = once(server, 'close')
       server.close()
@@ -86,6 +93,10 @@ export async function startVerifyListener(
       await closed
     },
   }
+}
+
+function tlsOf({ certificatePem, keyPem }: ServerCertificate) {
+  return { cert: certificatePem, key: keyPem.reveal(), minVersion: 'TLSv1.2' } as const
 }
 
 async function answerProxy(
