@@ -9,9 +9,10 @@ import {
   bearerExpired,
   bearerInvalid,
   type Challenge,
+  insufficientAuthentication,
   missingToken,
 } from '../../protocol/challenge.ts'
-import { isBoundElsewhere } from '../../protocol/policy-demands.ts'
+import { acrOfDemand, isBoundElsewhere, type UnmetDemand } from '../../protocol/policy-demands.ts'
 import { claimedIssuer } from '../ext-jwt/claimed-issuer.ts'
 import { MOST_BEARERS } from '../factors/external-jwt.ts'
 import type { CallNeeds, CallSession } from '../sessions/call-session.ts'
@@ -106,7 +107,8 @@ async function checkPolicy(
   const policy = ports.rules.policy(token.authPolicyId)
   const demands = ports.rules.demands(token.authPolicyId)
   if (unmet !== undefined || policy === undefined || demands === undefined) {
-    throw invalid(ports, `the policy does not accept this session any more: ${unmet}`)
+    const detail = `the policy does not accept this session any more: ${unmet}`
+    throw new Failure('UNAUTHORIZED', { challenges: shortOf(ports.brand, unmet), detail })
   }
   const presented = () => {
     const fingerprint = certificate()
@@ -118,6 +120,13 @@ async function checkPolicy(
     throw new Failure('UNAUTHORIZED', { challenges, detail, next: 'present-certificate' })
   }
   await demandSecondaryJwt(ports, policy, token, others, [])
+}
+
+/** SPEC 401 challenges: the token is invalid. RFC 9470 in addition, if a login with another factor would help (D-461). */
+function shortOf(brand: string, unmet: UnmetDemand | undefined): readonly Challenge[] {
+  const acr = unmet === undefined ? undefined : acrOfDemand(unmet)
+  const further = acr === undefined ? [] : [insufficientAuthentication(brand, { acr_values: acr })]
+  return [bearerInvalid(brand), ...further]
 }
 
 interface OwnToken {

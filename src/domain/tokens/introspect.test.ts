@@ -73,6 +73,7 @@ const ACCESS: AccessToken = {
   issuer,
   clientId,
   scope: 'openid',
+  authenticatedAt: NOON,
   issuedAt: NOON,
   expiresAt: plus(NOON, minutes(30)),
 }
@@ -89,6 +90,7 @@ const CLAIMS = {
   amr: ['pwd'],
   iss: ACCESS.issuer,
   client_id: ACCESS.clientId,
+  auth_time: epochSeconds(ACCESS.authenticatedAt),
   scope: ACCESS.scope,
   iat: epochSeconds(ACCESS.issuedAt),
   exp: epochSeconds(ACCESS.expiresAt),

@@ -1,5 +1,6 @@
 /** The discovery document: SPEC Discovery, D-3; OIDC Discovery §3, RFC 8414 §2. It lists only what works. */
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
+import { ACR_VALUES } from '../../protocol/factors/acr.ts'
 import { GRANT_TYPES } from '../../protocol/oauth.ts'
 import { RESPONSE_MODES, SCOPES } from '../../protocol/oidc.ts'
 import { json } from '../answer.ts'
@@ -18,6 +19,7 @@ const CLAIMS = [
   'auth_time',
   'nonce',
   'amr',
+  'acr',
   'at_hash',
   'sid',
   'name',
@@ -89,6 +91,7 @@ function discoveryDocument(
     code_challenge_methods_supported: ['S256'],
     scopes_supported: SCOPES,
     claims_supported: CLAIMS,
+    acr_values_supported: ACR_VALUES,
     authorization_response_iss_parameter_supported: true,
     claims_parameter_supported: false,
     request_parameter_supported: false,

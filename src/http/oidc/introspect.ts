@@ -5,6 +5,7 @@ import { epochSeconds } from '../../base/time/instant.ts'
 import { type Introspection, introspect } from '../../domain/tokens/introspect.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { Failure } from '../../errors/catalogue.ts'
+import { acrOf } from '../../protocol/factors/acr.ts'
 import { json } from '../answer.ts'
 import { invalid } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
@@ -44,7 +45,15 @@ function introspectionBody(found: Introspection): object {
     scope: found.scope,
     iat: epochSeconds(found.issuedAt),
     exp: epochSeconds(found.expiresAt),
+    ...authenticationOf(found),
     // RFC 8705 §3.2: the caller compares this with the certificate of the connection.
     ...(found.boundTo === undefined ? {} : { cnf: { 'x5t#S256': found.boundTo } }),
   }
+}
+
+/** RFC 9470 §6.2: what a resource needs to ask for another authentication. */
+function authenticationOf(found: Extract<Introspection, { isActive: true }>): object {
+  const { amr, authenticatedAt } = found
+  if (amr === undefined || authenticatedAt === undefined) return {}
+  return { amr, acr: acrOf(amr), auth_time: epochSeconds(authenticatedAt) }
 }

@@ -33,6 +33,7 @@ const AWAITING: AwaitingPrimary = {
     nonce: undefined,
     prompt: undefined,
     maxAge: undefined,
+    stepUp: undefined,
     configTypes: ['one'],
   },
   browser: undefined,

@@ -6,6 +6,7 @@ import { base64url, fromBase64url, fromUtf8, utf8 } from '../../../base/encoding
 import type { SecretHash } from '../../../base/secrets/vault.ts'
 import { milliseconds } from '../../../base/time/duration.ts'
 import { instant } from '../../../base/time/instant.ts'
+import { type FactorChoice, SECOND_FACTOR_IDS } from '../../../protocol/factors/second-factors.ts'
 import { type Issuer, PROVIDER_PREFIX, RESPONSE_MODES, SCOPES } from '../../../protocol/oidc.ts'
 import type { AuthRequestKey, AwaitingPrimary } from './auth-request.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
@@ -33,6 +34,7 @@ const FLAG = {
   maxAge: 16,
   browser: 32,
   oidc: 64,
+  stepUp: 128,
 } as const
 /** In the byte of a beginning: what follows is bytes, written as base64url in the text. */
 const IS_BASE64URL = 128
@@ -43,7 +45,7 @@ const LONG = 255
 const LONGEST_TEXT = 0xff_ff
 
 export function packRequest({ key, ask, browser, expiresAt }: AwaitingPrimary): Uint8Array {
-  const { state, nonce, maxAge, prompt, responseMode, issuer } = ask
+  const { state, nonce, maxAge, stepUp, prompt, responseMode, issuer } = ask
   const hasPrefix = issuer.endsWith(PROVIDER_PREFIX)
   const flags =
     (responseMode === 'form_post' ? FLAG.formPost : 0) |
@@ -52,13 +54,15 @@ export function packRequest({ key, ask, browser, expiresAt }: AwaitingPrimary): 
     (nonce === undefined ? 0 : FLAG.nonce) |
     (maxAge === undefined ? 0 : FLAG.maxAge) |
     (browser === undefined ? 0 : FLAG.browser) |
-    (hasPrefix ? FLAG.oidc : 0)
+    (hasPrefix ? FLAG.oidc : 0) |
+    (stepUp === undefined ? 0 : FLAG.stepUp)
   const scopes = SCOPES.reduce((set, one, i) => set | (ask.scopes.includes(one) ? 1 << i : 0), 0)
   const base = hasPrefix ? issuer.slice(0, -PROVIDER_PREFIX.length) : issuer
   return Buffer.concat([
     Buffer.from([FORMAT, flags, scopes]),
     packNumber(expiresAt),
     ...(maxAge === undefined ? [] : [packNumber(maxAge)]),
+    ...(stepUp === undefined ? [] : [packFactors(stepUp)]),
     ...[key, ask.clientId, ask.redirectUri, base, ask.codeChallenge].map(packText),
     ...[state, nonce, browser].filter((text) => text !== undefined).map(packText),
     ...ask.configTypes.map(packText),
@@ -89,6 +93,7 @@ export function unpackRequest(bytes: Uint8Array): AwaitingPrimary | undefined {
   }
   const expiresAt = instant(number())
   const maxAge = has(FLAG.maxAge) ? milliseconds(number()) : undefined
+  const stepUp = has(FLAG.stepUp) ? unpackFactors(packed.readUInt8(at++)) : undefined
   const key = text() as AuthRequestKey
   const clientId = text()
   const redirectUri = text() as VerifiedRedirect
@@ -110,6 +115,7 @@ export function unpackRequest(bytes: Uint8Array): AwaitingPrimary | undefined {
     nonce,
     prompt: has(FLAG.prompt) ? ('login' as const) : undefined,
     maxAge,
+    stepUp,
     configTypes,
   }
   return { state: 'awaiting-primary', key, ask, browser, expiresAt }
@@ -119,6 +125,15 @@ function packNumber(value: number): Buffer {
   const bytes = Buffer.alloc(TIME_BYTES)
   bytes.writeUIntBE(value, 0, TIME_BYTES)
   return bytes
+}
+
+function packFactors(factors: FactorChoice): Buffer {
+  const set = SECOND_FACTOR_IDS.reduce((all, id, i) => all | (factors.includes(id) ? 1 << i : 0), 0)
+  return Buffer.from([set])
+}
+
+function unpackFactors(set: number): FactorChoice {
+  return SECOND_FACTOR_IDS.filter((_, i) => (set & (1 << i)) !== 0)
 }
 
 function packText(text: string): Buffer {

@@ -55,6 +55,7 @@ test('SPEC Authorization: the least that a client may send', () => {
     nonce: undefined,
     prompt: undefined,
     maxAge: undefined,
+    stepUp: undefined,
     configTypes: [],
   })
 })
@@ -64,6 +65,7 @@ test('SPEC Authorization: everything that a client may send', () => {
     scope: 'profile openid',
     state: 'a state',
     nonce: 'a nonce',
+    acr_values: 'phr',
     response_mode: 'form_post',
     method: 'password',
     configTypes: ['one', 'two'],
@@ -80,6 +82,7 @@ test('SPEC Authorization: everything that a client may send', () => {
     nonce: 'a nonce',
     prompt: 'login',
     maxAge: seconds(3_600),
+    stepUp: ['passkey'],
     configTypes: ['one', 'two'],
   })
 })

@@ -5,6 +5,7 @@
 import { utf8 } from '../../../base/encoding.ts'
 import { type Duration, seconds } from '../../../base/time/duration.ts'
 import { Failure } from '../../../errors/catalogue.ts'
+import { factorsForAcr } from '../../../protocol/factors/acr.ts'
 import type { AuthorizationError } from '../../../protocol/oauth.ts'
 import {
   type Issuer,
@@ -46,6 +47,7 @@ const SINGLE = [
   'response_mode',
   'prompt',
   'max_age',
+  'acr_values',
   'method',
   'request',
   'request_uri',
@@ -120,6 +122,7 @@ export function readAsk(
       nonce: one('nonce'),
       prompt: prompts.includes('login') || maxAge === 0 ? 'login' : undefined,
       maxAge,
+      stepUp: factorsForAcr(one('acr_values')),
       configTypes,
     },
   }
