@@ -28,6 +28,7 @@ import { addEstCaCerts } from './edge-api/enrollment/est-cacerts.ts'
 import { addExtend } from './edge-api/enrollment/extend.ts'
 import { addExternalJwtSigners } from './edge-api/external-jwt-signers.ts'
 import { addOpenApi } from './edge-api/openapi.ts'
+import { addGateways } from './edge-api/routers/gateways.ts'
 import { addRouterChecks } from './edge-api/routers/router-checks.ts'
 import { addRouterConfirmations } from './edge-api/routers/router-confirmations.ts'
 import { addRouterFeed } from './edge-api/routers/router-feed.ts'
@@ -149,6 +150,7 @@ export function addBoundApis(
         addEnroll(edge, ports, listener)
         addSessionCertificates(edge, ports)
         addRouterFeed(edge, ports, listener)
+        addGateways(edge, ports)
         addRouterChecks(edge, ports)
         addRouterConfirmations(edge, ports)
         addOwnConfirmations(edge, ports)

@@ -49,6 +49,7 @@ const OF_THE_CLIENT_API: Addresses = {
   '/current-api-session/certificates/:id': 'GET session, DELETE session',
   '/external-jwt-signers': 'GET public',
   '/endings/:id': 'GET public',
+  '/gateways': 'GET session',
   '/router-checks': 'POST router',
   '/router-confirmations': 'POST router',
   '/router-feed': 'GET router',

@@ -155,11 +155,12 @@ const request: fc.Arbitrary<AwaitingPrimary> = fc.record({
     issuer: anyText as fc.Arbitrary<Issuer>,
     scopes: fc.subarray([...SCOPES]),
     codeChallenge: anyText,
+    dpopKey: fc.option(anyText, { nil: undefined }),
     state: fc.option(anyText, { nil: undefined }),
     nonce: fc.option(anyText, { nil: undefined }),
     prompt: fc.constantFrom('login' as const, undefined),
     maxAge: fc.option(fc.nat().map(seconds), { nil: undefined }),
-    stepUp: fc.option(fc.subarray([...SECOND_FACTOR_IDS]), { nil: undefined }),
+    stepUp: fc.option(fc.subarray([...SECOND_FACTOR_IDS], { minLength: 1 }), { nil: undefined }),
     configTypes: fc.array(anyText, { maxLength: 3 }),
   }),
 })

@@ -36,6 +36,7 @@ const READ = {
   signerId: undefined,
   caId: undefined,
   boundTo: undefined,
+  boundKey: undefined,
   issuer: 'https://localhost:1280/oidc',
   clientId: 'service',
   scope: 'openid profile',
@@ -84,7 +85,7 @@ const UNFIT: readonly (readonly [claim: string, values: readonly unknown[]])[] =
   ['amr', [undefined, 'pwd', {}, [7], null]],
   ['z_eid', [7, null, ['zoe']]],
   // A binding that we cannot check must not be taken for none.
-  ['cnf', [null, 7, 'x', {}, { jkt: 'x' }, { 'x5t#S256': 7 }, { 'x5t#S256': null }]],
+  ['cnf', [null, 7, 'x', {}, { kid: 'x' }, { jkt: 7 }, { 'x5t#S256': 7 }, { 'x5t#S256': null }]],
 ]
 
 for (const [claim, values] of UNFIT) {

@@ -68,6 +68,7 @@ const ACCESS: AccessToken = {
   configTypes: [],
   amr: ['pwd'],
   boundTo: undefined,
+  boundKey: undefined,
   signerId: undefined,
   caId: undefined,
   issuer,
@@ -217,6 +218,7 @@ test('a refresh token is identified by its session', async (t) => {
     clientId,
     issuer,
     scope: 'openid offline_access',
+    boundKey: undefined,
     issuedAt: NOON,
     expiresAt: plus(NOON, hours(24)),
   })

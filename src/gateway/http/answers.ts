@@ -19,6 +19,9 @@ import type { Presented, Refused } from '../../router/router.ts'
 
 export type AnswerCode = keyof typeof ANSWERS
 
+/** Every code, for the labels of metrics. */
+export const answerCodes = () => Object.keys(ANSWERS) as readonly AnswerCode[]
+
 const ANSWERS = {
   BAD_REQUEST: {
     status: 400,

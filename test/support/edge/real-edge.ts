@@ -31,7 +31,7 @@ export interface Traveller {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export interface RealEdge extends NewRouter {
+export interface RealEdge extends Omit<NewRouter, 'certificate'> {
   readonly url: string
   readonly router: Router
   /** Of the router. */
@@ -47,7 +47,7 @@ export async function startRealEdge(
   t: TestContext,
   service: Pick<Service, 'baseUrl' | 'call' | 'ca'>,
   given: {
-    readonly made?: NewRouter
+    readonly made?: Omit<NewRouter, 'certificate'>
     /** Of the gateway; a free one by default. */
     readonly port?: number
     /** Of the router. */

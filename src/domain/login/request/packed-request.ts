@@ -6,13 +6,15 @@ import { base64url, fromBase64url, fromUtf8, utf8 } from '../../../base/encoding
 import type { SecretHash } from '../../../base/secrets/vault.ts'
 import { milliseconds } from '../../../base/time/duration.ts'
 import { instant } from '../../../base/time/instant.ts'
-import { type FactorChoice, SECOND_FACTOR_IDS } from '../../../protocol/factors/second-factors.ts'
+import { SECOND_FACTOR_IDS } from '../../../protocol/factors/second-factors.ts'
 import { type Issuer, PROVIDER_PREFIX, RESPONSE_MODES, SCOPES } from '../../../protocol/oidc.ts'
-import type { AuthRequestKey, AwaitingPrimary } from './auth-request.ts'
+import type { AuthRequestKey, AwaitingPrimary, ClientAsk } from './auth-request.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
 
 /** Also tells packed requests from others. A change of the format, or of one of the lists below, needs another one. */
 const FORMAT = 1
+/** With one byte more, about what older instances do not know and must not pass over. */
+const FORMAT_WITH_MORE = 2
 
 /** Requests live for ten minutes, so the order counts only as long. */
 const BEGINNINGS = [
@@ -34,7 +36,6 @@ const FLAG = {
   maxAge: 16,
   browser: 32,
   oidc: 64,
-  stepUp: 128,
 } as const
 /** In the byte of a beginning: what follows is bytes, written as base64url in the text. */
 const IS_BASE64URL = 128
@@ -45,7 +46,7 @@ const LONG = 255
 const LONGEST_TEXT = 0xff_ff
 
 export function packRequest({ key, ask, browser, expiresAt }: AwaitingPrimary): Uint8Array {
-  const { state, nonce, maxAge, stepUp, prompt, responseMode, issuer } = ask
+  const { state, nonce, maxAge, prompt, responseMode, issuer, dpopKey } = ask
   const hasPrefix = issuer.endsWith(PROVIDER_PREFIX)
   const flags =
     (responseMode === 'form_post' ? FLAG.formPost : 0) |
@@ -54,17 +55,16 @@ export function packRequest({ key, ask, browser, expiresAt }: AwaitingPrimary): 
     (nonce === undefined ? 0 : FLAG.nonce) |
     (maxAge === undefined ? 0 : FLAG.maxAge) |
     (browser === undefined ? 0 : FLAG.browser) |
-    (hasPrefix ? FLAG.oidc : 0) |
-    (stepUp === undefined ? 0 : FLAG.stepUp)
+    (hasPrefix ? FLAG.oidc : 0)
   const scopes = SCOPES.reduce((set, one, i) => set | (ask.scopes.includes(one) ? 1 << i : 0), 0)
+  const more = packMore(ask)
   const base = hasPrefix ? issuer.slice(0, -PROVIDER_PREFIX.length) : issuer
   return Buffer.concat([
-    Buffer.from([FORMAT, flags, scopes]),
+    Buffer.from(more === 0 ? [FORMAT, flags, scopes] : [FORMAT_WITH_MORE, flags, scopes, more]),
     packNumber(expiresAt),
     ...(maxAge === undefined ? [] : [packNumber(maxAge)]),
-    ...(stepUp === undefined ? [] : [packFactors(stepUp)]),
     ...[key, ask.clientId, ask.redirectUri, base, ask.codeChallenge].map(packText),
-    ...[state, nonce, browser].filter((text) => text !== undefined).map(packText),
+    ...[dpopKey, state, nonce, browser].filter((text) => text !== undefined).map(packText),
     ...ask.configTypes.map(packText),
   ])
 }
@@ -73,8 +73,9 @@ export function packRequest({ key, ask, browser, expiresAt }: AwaitingPrimary): 
 export function unpackRequest(bytes: Uint8Array): AwaitingPrimary | undefined {
   const packed = Buffer.from(bytes)
   const [format, flags = 0, scopes = 0] = packed
-  if (format !== FORMAT) return undefined
-  let at = 3
+  if (format !== FORMAT && format !== FORMAT_WITH_MORE) return undefined
+  const more = format === FORMAT ? 0 : packed.readUInt8(3)
+  let at = format === FORMAT ? 3 : 4
   const has = (flag: number): boolean => (flags & flag) !== 0
   const number = (): number => {
     at += TIME_BYTES
@@ -93,12 +94,12 @@ export function unpackRequest(bytes: Uint8Array): AwaitingPrimary | undefined {
   }
   const expiresAt = instant(number())
   const maxAge = has(FLAG.maxAge) ? milliseconds(number()) : undefined
-  const stepUp = has(FLAG.stepUp) ? unpackFactors(packed.readUInt8(at++)) : undefined
   const key = text() as AuthRequestKey
   const clientId = text()
   const redirectUri = text() as VerifiedRedirect
   const issuer = `${text()}${has(FLAG.oidc) ? PROVIDER_PREFIX : ''}` as Issuer
   const codeChallenge = text()
+  const dpopKey = (more & HAS_DPOP_KEY) === 0 ? undefined : text()
   const state = has(FLAG.state) ? text() : undefined
   const nonce = has(FLAG.nonce) ? text() : undefined
   const browser = has(FLAG.browser) ? (text() as SecretHash) : undefined
@@ -111,11 +112,12 @@ export function unpackRequest(bytes: Uint8Array): AwaitingPrimary | undefined {
     issuer,
     scopes: SCOPES.filter((_, i) => (scopes & (1 << i)) !== 0),
     codeChallenge,
+    dpopKey,
     state,
     nonce,
     prompt: has(FLAG.prompt) ? ('login' as const) : undefined,
     maxAge,
-    stepUp,
+    stepUp: unpackStepUp(more),
     configTypes,
   }
   return { state: 'awaiting-primary', key, ask, browser, expiresAt }
@@ -127,13 +129,19 @@ function packNumber(value: number): Buffer {
   return bytes
 }
 
-function packFactors(factors: FactorChoice): Buffer {
-  const set = SECOND_FACTOR_IDS.reduce((all, id, i) => all | (factors.includes(id) ? 1 << i : 0), 0)
-  return Buffer.from([set])
+/** In the byte `more`. The bits above it are the second factors of `stepUp`. */
+const HAS_DPOP_KEY = 1
+
+function packMore({ dpopKey, stepUp = [] }: ClientAsk): number {
+  const factors = SECOND_FACTOR_IDS.map((id, i) =>
+    stepUp.includes(id) ? HAS_DPOP_KEY << (i + 1) : 0,
+  )
+  return factors.reduce((all, bit) => all | bit, dpopKey === undefined ? 0 : HAS_DPOP_KEY)
 }
 
-function unpackFactors(set: number): FactorChoice {
-  return SECOND_FACTOR_IDS.filter((_, i) => (set & (1 << i)) !== 0)
+function unpackStepUp(more: number): ClientAsk['stepUp'] {
+  const factors = SECOND_FACTOR_IDS.filter((_, i) => (more & (HAS_DPOP_KEY << (i + 1))) !== 0)
+  return factors.length === 0 ? undefined : factors
 }
 
 function packText(text: string): Buffer {
