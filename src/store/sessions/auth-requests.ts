@@ -15,7 +15,6 @@ import type {
   TokensIssued,
 } from '../../domain/login/request/auth-request.ts'
 import type { AuthRequests } from '../../domain/login/stores.ts'
-import { SECOND_FACTOR_IDS } from '../../protocol/factors/second-factors.ts'
 import { fixedQuery, insertRow } from '../fixed-query.ts'
 import {
   boolean,
@@ -46,7 +45,7 @@ const BODY = object({
     nonce: optional(text),
     prompt: optional(text<'login'>),
     maxAge: optional(integer<Duration>),
-    stepUp: optional(listOf(oneOf(...SECOND_FACTOR_IDS))),
+    stepUp: optional(listOf(text<NonNullable<ClientAsk['stepUp']>[number]>)),
     configTypes: listOf(text),
   }),
   browser: optional(text<SecretHash>),
