@@ -63,6 +63,8 @@ function expectations(demo: DemoProcess): readonly Expectation[] {
     ],
     ['curl -sS --cacert ca.pem -w', /^\{"error":\{"code":"FORBIDDEN",.*\}\} 403\n$/],
     ['curl -sS --cacert ca.pem --cert', /^\{"error":\{"code":"UNAUTHORIZED",.*\}\} 401\n$/],
+    ['echo hello | latchkey connect', /^Hello from a TCP service\.\nYou said: hello\n$/],
+    ['curl -sS --cacert ca.pem -o /dev/null', /^30\d https:\/\/localhost:\d+\/oidc\/authorize\?/],
     ['TOKEN=$(latchkey token)', /^$/],
     ['latchkey logout', /^Logged out/],
     ['sleep 2; curl', /^\{"error":\{"code":"UNAUTHORIZED",.*\}\} 401\n$/],
