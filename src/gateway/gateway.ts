@@ -15,7 +15,11 @@ import type { Secret } from '../base/secrets/secret.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import type { Unreadable } from '../https-server/connection.ts'
-import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
+import {
+  type ConnectionLoad,
+  createConnectionLimit,
+  mostConnections,
+} from '../https-server/connection-limit.ts'
 import { createHttpsServer, type RawAnswer } from '../https-server/https-server.ts'
 import type { Router } from '../router/router.ts'
 import { answerAsPage } from './browser/as-page.ts'
@@ -25,9 +29,14 @@ import { upstreamFields } from './http/fields.ts'
 import { forward } from './http/forward.ts'
 import { readRequest } from './http/read-request.ts'
 import { tunnel } from './http/tunnel.ts'
-import { createUpstream, type GatewayTimes, type Upstream } from './http/upstream.ts'
+import { createUpstream, type GatewayTimes } from './http/upstream.ts'
 import { createAdmit, type WayIn } from './passing/admit.ts'
-import { type Arriving, beginExchange, type Exchange } from './passing/exchange.ts'
+import {
+  type Arriving,
+  beginExchange,
+  type EndedRequest,
+  type Exchange,
+} from './passing/exchange.ts'
 import type { GatewayParts, OwnRoute } from './passing/own-routes.ts'
 import { createRely } from './passing/reliances.ts'
 import { createChooseUpstream } from './routing/choose-upstream.ts'
@@ -52,12 +61,22 @@ export interface GatewayOptions {
   readonly waysIn?: readonly WayIn[]
   readonly ownRoutes?: readonly OwnRoute[]
   readonly times?: Partial<GatewayTimes>
+  /** Called when a request has ended, for metrics. */
+  readonly onRequest?: (ended: EndedRequest) => void
   /** The most client connections; by default what the descriptor limit allows. */
   readonly mostConnections?: number
 }
 
 export interface Gateway {
   readonly port: number
+  /** For the next handshakes; open connections stay. */
+  replaceCertificate(next: Pick<GatewayOptions, 'certificatePem' | 'keyPem'>): void
+  /**
+   * For the next requests. Those in progress finish; tunnels are cut if an upstream was changed or removed, because they
+   * were admitted by what it said before.
+   */
+  replaceUpstreams(upstreams: readonly UpstreamSettings[]): void
+  load(): ConnectionLoad & { readonly tunnels: number }
   /** Requests in progress finish, until `grace` is over; WebSockets end at once. */
   stop(grace: Duration): Promise<void>
 }
@@ -75,13 +94,9 @@ const IDLE: Duration = seconds(60)
 const DESCRIPTORS_PER_CONNECTION = 2
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { router, log, random } = options
-  const { upstreams } = options.settings
+  const { router, log, random, onRequest } = options
   const times = { ...TIMES, ...options.times }
-  const choose = createChooseUpstream(upstreams.filter(({ to }) => to.kind === 'http'))
-  const services = new Map<UpstreamSettings, Upstream>(
-    upstreams.map((upstream) => [upstream, createUpstream(upstream.to.at)]),
-  )
+  let routing = routingOf(options.settings.upstreams)
   const browsers =
     options.browsers === undefined
       ? undefined
@@ -95,7 +110,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const rely = createRely({ watch: router.watch, log })
   const tunnels = new Map<Duplex, () => void>()
   const parts: GatewayParts = {
-    upstreams,
+    get upstreams() {
+      return routing.upstreams
+    },
     admit,
     rely(exchange, accepted, upstream) {
       const mayStillPass = () => judge(accepted, upstream, 'open') === undefined
@@ -107,7 +124,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       socket.once('close', () => tunnels.delete(socket))
     },
   }
+  /** Requests at upstreams. With HTTP/2 a client connection may have many, each with a descriptor of its own. */
+  let running = 0
   const most = options.mostConnections ?? mostConnections(DESCRIPTORS_PER_CONNECTION)
+  const limit = createConnectionLimit(most, log)
   const server = createHttpsServer({
     tls: { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' },
     material: {
@@ -117,10 +137,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     // No limit for the whole request: a body may take any time, provided that it keeps moving (`forward.ts`).
     timeouts: { header: times.header, request: milliseconds(0), idle: IDLE, write: times.write },
-    limit: createConnectionLimit(most, log),
+    limit,
     log,
     // All header fields must be visible, so that a repeated one is detected wherever it is.
     fields: 'all',
+    http2: 'offered',
     handler: (message: IncomingMessage, response: ServerResponse) => handle({ message, response }),
     onContinue: (message, response) => handle({ message, response, isWaiting: true }),
     onUpgrade: (message, response, upgrade) => handle({ message, response, upgrade }),
@@ -132,12 +153,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const code = UNREADABLE[why]
     const answer = ownAnswer({ code }, requestId)
     log.info({ requestId, status: answer.status, code, why: parserCode }, 'request')
+    onRequest?.({ status: answer.status, code, reason: undefined })
     return { ...answer, reason: code }
   }
 
   function handle(arriving: Arriving): void {
     const asPage = browsers === undefined ? {} : { asPage: answerAsPage }
-    const arrival = beginExchange(arriving, { log, random, ...asPage })
+    const arrival = beginExchange(arriving, { log, random, ...asPage, onEnd: onRequest })
     const inbound = readRequest(arrival.message)
     if ('fault' in inbound) {
       // At once: the parser may fail on the same thing, and would close before we have responded.
@@ -146,7 +168,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }
     const exchange: Exchange = { ...arrival, inbound }
     const kind = arrival.upgrade === undefined ? 'request' : 'upgrade'
-    const destination = routeRequest(inbound, kind, choose)
+    const destination = routeRequest(inbound, kind, routing.choose)
     switch (destination.to) {
       case 'nowhere': {
         const { code, why } = destination
@@ -161,7 +183,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       }
       case 'upstream': {
         const { upstream } = destination
-        if (upstreams.length > 1) arrival.note({ upstream: upstream.name })
+        if (routing.upstreams.length > 1) arrival.note({ upstream: upstream.name })
         guard(exchange, () => passTo(upstream, exchange))
       }
     }
@@ -177,8 +199,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   async function passTo(settings: UpstreamSettings, exchange: Exchange): Promise<void> {
     const { inbound, requestId, message, response, socket, upgrade } = exchange
     const accepted = await admit(exchange, settings)
-    const upstream = services.get(settings)
-    if (accepted === undefined || upstream === undefined) return
+    const upstream = createUpstream(settings.to.at)
+    if (accepted === undefined) return
+    if (running >= most) {
+      exchange.answer({ code: 'OVERLOADED' }, {})
+      return
+    }
+    running += 1
+    response.once('close', () => {
+      running -= 1
+    })
     response.once('close', parts.rely(exchange, accepted, settings))
     if (socket.destroyed) return
     const given = waysIn.reduce(
@@ -211,12 +241,28 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const port = await server.listen(options.settings.listen)
   return {
     port,
+    replaceCertificate: ({ certificatePem, keyPem }) =>
+      server.replaceMaterial({ certificatePem, keyPem }),
+    replaceUpstreams(next) {
+      const kept = new Set(next.map((one) => JSON.stringify(one)))
+      const isSafe = routing.upstreams.every((one) => kept.has(JSON.stringify(one)))
+      routing = routingOf(next)
+      if (!isSafe) for (const end of tunnels.values()) end()
+    },
+    load: () => ({ ...limit.load(), tunnels: tunnels.size }),
     async stop(grace) {
       const closed = server.close(grace)
       for (const end of tunnels.values()) end()
       await closed
       browsers?.stop()
     },
+  }
+}
+
+function routingOf(upstreams: readonly UpstreamSettings[]) {
+  return {
+    upstreams,
+    choose: createChooseUpstream(upstreams.filter(({ to }) => to.kind === 'http')),
   }
 }
 

@@ -149,6 +149,16 @@ export const GatewayFile = section('', {
     },
   ).optional(),
   upstreams: list({ rule: 'The services behind the gateway.' }, upstream),
+  monitoring: section(
+    'Health and metrics over plain HTTP: `/healthz`, `/readyz` and `/metrics`. Any caller may read them.',
+    {
+      listen: hostPort(
+        'interface',
+        'Where to listen; only your monitoring should be able to connect. Default: nowhere.',
+        '127.0.0.1:9180',
+      ),
+    },
+  ).optional(),
   log: section('The log.', {
     level: oneOf(LOG_LEVELS, 'The lowest level that is logged.').prefault('info'),
     // D-338.

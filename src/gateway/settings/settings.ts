@@ -11,6 +11,8 @@ export interface GatewaySettings {
   readonly certificate?: CertificateFiles
   /** At least one, with unique names, in the order of the file. */
   readonly upstreams: readonly UpstreamSettings[]
+  /** Where health and metrics are served, over plain HTTP. */
+  readonly monitoring?: { readonly listen: HostPort }
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
 }
 
