@@ -56,8 +56,8 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
       steps: [
         step(
           'latchkey login',
-          'An address, which opens where there is a browser. It does not know our CA: go on all the ' +
-            `same. Type paula and ${passwords.paula}, or take "Continue with the demo IdP" and be emil.`,
+          'An address, which opens where there is a browser; elsewhere an address and a code. The browser does not ' +
+            `know our CA: go on all the same. Type paula and ${passwords.paula}, or take "Continue with the demo IdP" and be emil.`,
         ),
       ],
     },
