@@ -10,7 +10,7 @@ const mayImport = {
   store: ['base', 'errors', 'entities', 'domain'],
   outbound: ['base'],
   telemetry: ['base'],
-  'https-server': ['base'],
+  'https-server': ['base', 'protocol'],
   router: ['base', 'protocol'],
   client: ['base', 'protocol'],
   gateway: [
@@ -18,6 +18,7 @@ const mayImport = {
     'protocol',
     'errors',
     'config',
+    'telemetry',
     'router',
     'https-server',
     // Browsers sign in through the gateway, which is then a client like any other (D-410).

@@ -148,6 +148,7 @@ async function openListener(
   const { app, routes } = createListenerApp(
     {
       ports,
+      addresses: () => addresses,
       corsOrigins: config.api.corsOrigins,
       random,
       log,

@@ -18,7 +18,7 @@ import type { Instances, SessionSamples, Statistics } from './overview/stores.ts
 import type { AuthPolicies, RuleVersions } from './policies/stores.ts'
 import type { RouterRuns, SessionContacts } from './sessions/confirming/stores.ts'
 import type { ApiSessions, SessionEndings } from './sessions/stores.ts'
-import type { RefreshTokens, SigningKeyStore } from './tokens/stores.ts'
+import type { RefreshTokens, SigningKeyStore, UsedProofs } from './tokens/stores.ts'
 
 export interface Stores extends SecondFactorStores {
   readonly installation: Installation
@@ -35,6 +35,7 @@ export interface Stores extends SecondFactorStores {
   readonly authRequests: AuthRequests
   readonly spentStates: SpentStates
   readonly deviceCodes: DeviceCodes
+  readonly usedProofs: UsedProofs
   readonly apiSessions: ApiSessions
   readonly refreshTokens: RefreshTokens
   readonly sessionCertificates: SessionCertificates

@@ -125,6 +125,26 @@ export const LOGIN_ERRORS = {
     when: '`id_token_hint` is not an ID token that this service has signed. No session was ended.',
     advice: 'Send the ID token as it was received. An expired one is fine.',
   },
+  // RFC 9449 §5. At an API the same fault is a 401 with a challenge.
+  INVALID_DPOP_PROOF: {
+    status: 400,
+    oauth: 'invalid_dpop_proof',
+    next: ['fix-client'],
+    message: 'the DPoP proof is missing, not valid or was used before',
+    when: 'The `DPoP` field of a token request is repeated, too long, for another method or address, too old, signed with an algorithm or a key that is not supported, or was used before; or it is missing, and the session or the policy needs it. Nothing was spent.',
+    advice:
+      'Create a new proof for every request (RFC 9449). If the session began with a key, refresh it with the same key.',
+  },
+  // RFC 9449 §8.
+  USE_DPOP_NONCE: {
+    status: 400,
+    oauth: 'use_dpop_nonce',
+    next: ['prove-key'],
+    message: 'the DPoP proof must have the nonce of the DPoP-Nonce field',
+    when: 'The DPoP proof of a token request has no nonce, or one that is more than a minute or two old. Nothing was spent.',
+    advice:
+      'Create a new proof with the nonce of the `DPoP-Nonce` field of this response, and send the same request again.',
+  },
   UNSUPPORTED_GRANT_TYPE: {
     status: 400,
     oauth: 'unsupported_grant_type',
@@ -136,7 +156,18 @@ export const LOGIN_ERRORS = {
   UNAUTHORIZED: {
     status: 401,
     oauth: 'invalid_token', // RFC 6750 §3.1
-    next: ['sign-in', 'refresh', 'present-jwt', 'enter-code', 'enroll-totp', 'present-certificate'],
+    next: [
+      'sign-in',
+      'refresh',
+      'present-jwt',
+      'enter-code',
+      'enroll-totp',
+      'use-passkey',
+      'enroll-passkey',
+      'present-certificate',
+      'prove-key',
+      'fix-client',
+    ],
     message: 'the request needs a valid token; the WWW-Authenticate header says what is missing',
     when: 'The call or login needs a token that is missing, has expired or is not valid here, or a second factor is outstanding (then `authQueries` says which).',
     advice:

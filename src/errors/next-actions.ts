@@ -21,6 +21,8 @@ export const NEXT_ACTIONS = {
     'Get fresh options and let the user answer with a passkey, or ask for a recovery code. Never resend the same answer.',
   'enroll-passkey':
     'Enroll a passkey first: start the enrollment, then send what the authenticator created.',
+  'prove-key':
+    'Create a new DPoP proof, with the nonce of the `DPoP-Nonce` field of this response, and send the same request with it.',
   'enroll-totp': 'Enroll an authenticator app first: start the enrollment, then verify a code.',
   wait: 'Wait for `Retry-After` seconds, with some jitter, then send the same request. If the field is missing, wait a few seconds.',
   retry: 'Send it again, once, if it may be repeated.',
@@ -49,6 +51,9 @@ export function actionAbout(missing: {
   if (challenge === undefined) return undefined
   // Only the realms of external JWTs name a signer (SPEC 401 challenges).
   if (challenge.id !== undefined) return 'present-jwt'
+  // A proof that is not valid would not become valid by a repeat; a token that needs a proof, or a nonce, would.
+  if (challenge.error === 'invalid_dpop_proof') return 'fix-client'
+  if (challenge.error === 'use_dpop_nonce') return 'prove-key'
   return challenge.error === 'expired' ? 'refresh' : 'sign-in'
 }
 

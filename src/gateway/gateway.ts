@@ -15,31 +15,41 @@ import type { Secret } from '../base/secrets/secret.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import type { Unreadable } from '../https-server/connection.ts'
-import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
+import {
+  type ConnectionLoad,
+  createConnectionLimit,
+  mostConnections,
+} from '../https-server/connection-limit.ts'
 import { createHttpsServer, type RawAnswer } from '../https-server/https-server.ts'
 import type { Router } from '../router/router.ts'
 import { answerAsPage } from './browser/as-page.ts'
-import { type BrowserOptions, openToBrowsers } from './browser/browser.ts'
+import { type BrowserOptions, type Browsers, openToBrowsers } from './browser/browser.ts'
 import { type AnswerCode, ownAnswer } from './http/answers.ts'
 import { upstreamFields } from './http/fields.ts'
 import { forward } from './http/forward.ts'
 import { readRequest } from './http/read-request.ts'
 import { tunnel } from './http/tunnel.ts'
-import { createUpstream, type GatewayTimes, type Upstream } from './http/upstream.ts'
+import { createUpstream, type GatewayTimes } from './http/upstream.ts'
 import { createAdmit, type WayIn } from './passing/admit.ts'
-import { type Arriving, beginExchange, type Exchange } from './passing/exchange.ts'
+import {
+  type Arriving,
+  beginExchange,
+  type EndedRequest,
+  type Exchange,
+} from './passing/exchange.ts'
 import type { GatewayParts, OwnRoute } from './passing/own-routes.ts'
 import { createRely } from './passing/reliances.ts'
 import { createChooseUpstream } from './routing/choose-upstream.ts'
 import { routeRequest } from './routing/route-request.ts'
-import { createJudgeCaller } from './rules/judge-caller.ts'
+import { createJudgeCaller, type JudgeCaller } from './rules/judge-caller.ts'
 import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
 import { createConnectRoute } from './tcp/connect-route.ts'
 import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
+import { openVerifying, type Verifying } from './verify/open.ts'
 
 export interface GatewayOptions {
   readonly router: Pick<Router, 'check' | 'checkHeldToken' | 'watch' | 'brand' | 'rolesOf'>
-  readonly settings: Pick<GatewaySettings, 'listen' | 'upstreams'>
+  readonly settings: Pick<GatewaySettings, 'listen' | 'upstreams' | 'verify'>
   /** Of the listener. */
   readonly certificatePem: string
   readonly keyPem: Secret
@@ -52,12 +62,24 @@ export interface GatewayOptions {
   readonly waysIn?: readonly WayIn[]
   readonly ownRoutes?: readonly OwnRoute[]
   readonly times?: Partial<GatewayTimes>
+  /** Called when a request has ended, for metrics. */
+  readonly onRequest?: (ended: EndedRequest) => void
   /** The most client connections; by default what the descriptor limit allows. */
   readonly mostConnections?: number
 }
 
 export interface Gateway {
   readonly port: number
+  /** Of `verify.listen`. */
+  readonly verifyPort: number | undefined
+  /** For the next handshakes; open connections stay. */
+  replaceCertificate(next: Pick<GatewayOptions, 'certificatePem' | 'keyPem'>): void
+  /**
+   * For the next requests. Those in progress finish; tunnels are cut if an upstream was changed or removed, because they
+   * were admitted by what it said before.
+   */
+  replaceUpstreams(upstreams: readonly UpstreamSettings[]): void
+  load(): ConnectionLoad & { readonly tunnels: number }
   /** Requests in progress finish, until `grace` is over; WebSockets end at once. */
   stop(grace: Duration): Promise<void>
 }
@@ -75,27 +97,28 @@ const IDLE: Duration = seconds(60)
 const DESCRIPTORS_PER_CONNECTION = 2
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { router, log, random } = options
-  const { upstreams } = options.settings
+  const { router, log, random, onRequest } = options
   const times = { ...TIMES, ...options.times }
-  const choose = createChooseUpstream(upstreams.filter(({ to }) => to.kind === 'http'))
-  const services = new Map<UpstreamSettings, Upstream>(
-    upstreams.map((upstream) => [upstream, createUpstream(upstream.to.at)]),
-  )
+  let routing = routingOf(options.settings.upstreams)
   const browsers =
     options.browsers === undefined
       ? undefined
       : openToBrowsers({ ...options.browsers, router, log, random })
   const waysIn = [...(options.waysIn ?? []), ...(browsers === undefined ? [] : [browsers.wayIn])]
   const connect = createConnectRoute({ times, mostPerIdentity: MOST_CONNECTIONS_PER_IDENTITY })
-  const routes = [connect, ...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
-  const ownRoutes = new Map(routes.map((route) => [route.name, route]))
   const judge = createJudgeCaller({ router, clock: options.clock ?? systemClock })
+  const verifying = await startVerifying(options, browsers, judge)
+  const routes = [connect, ...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
+  const ownRoutes = new Map(
+    [...routes, ...(verifying?.routes ?? [])].map((route) => [route.name, route]),
+  )
   const admit = createAdmit({ router, waysIn, judge })
   const rely = createRely({ watch: router.watch, log })
   const tunnels = new Map<Duplex, () => void>()
   const parts: GatewayParts = {
-    upstreams,
+    get upstreams() {
+      return routing.upstreams
+    },
     admit,
     rely(exchange, accepted, upstream) {
       const mayStillPass = () => judge(accepted, upstream, 'open') === undefined
@@ -107,7 +130,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       socket.once('close', () => tunnels.delete(socket))
     },
   }
+  /** Requests at upstreams. With HTTP/2 a client connection may have many, each with a descriptor of its own. */
+  let running = 0
   const most = options.mostConnections ?? mostConnections(DESCRIPTORS_PER_CONNECTION)
+  const limit = createConnectionLimit(most, log)
   const server = createHttpsServer({
     tls: { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' },
     material: {
@@ -117,10 +143,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     // No limit for the whole request: a body may take any time, provided that it keeps moving (`forward.ts`).
     timeouts: { header: times.header, request: milliseconds(0), idle: IDLE, write: times.write },
-    limit: createConnectionLimit(most, log),
+    limit,
     log,
     // All header fields must be visible, so that a repeated one is detected wherever it is.
     fields: 'all',
+    http2: 'offered',
     handler: (message: IncomingMessage, response: ServerResponse) => handle({ message, response }),
     onContinue: (message, response) => handle({ message, response, isWaiting: true }),
     onUpgrade: (message, response, upgrade) => handle({ message, response, upgrade }),
@@ -132,12 +159,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const code = UNREADABLE[why]
     const answer = ownAnswer({ code }, requestId)
     log.info({ requestId, status: answer.status, code, why: parserCode }, 'request')
+    onRequest?.({ status: answer.status, code, reason: undefined })
     return { ...answer, reason: code }
   }
 
   function handle(arriving: Arriving): void {
     const asPage = browsers === undefined ? {} : { asPage: answerAsPage }
-    const arrival = beginExchange(arriving, { log, random, ...asPage })
+    const arrival = beginExchange(arriving, { log, random, ...asPage, onEnd: onRequest })
     const inbound = readRequest(arrival.message)
     if ('fault' in inbound) {
       // At once: the parser may fail on the same thing, and would close before we have responded.
@@ -146,7 +174,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }
     const exchange: Exchange = { ...arrival, inbound }
     const kind = arrival.upgrade === undefined ? 'request' : 'upgrade'
-    const destination = routeRequest(inbound, kind, choose)
+    const destination = routeRequest(inbound, kind, routing.choose)
     switch (destination.to) {
       case 'nowhere': {
         const { code, why } = destination
@@ -161,7 +189,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       }
       case 'upstream': {
         const { upstream } = destination
-        if (upstreams.length > 1) arrival.note({ upstream: upstream.name })
+        if (routing.upstreams.length > 1) arrival.note({ upstream: upstream.name })
         guard(exchange, () => passTo(upstream, exchange))
       }
     }
@@ -177,8 +205,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   async function passTo(settings: UpstreamSettings, exchange: Exchange): Promise<void> {
     const { inbound, requestId, message, response, socket, upgrade } = exchange
     const accepted = await admit(exchange, settings)
-    const upstream = services.get(settings)
-    if (accepted === undefined || upstream === undefined) return
+    const upstream = createUpstream(settings.to.at)
+    if (accepted === undefined) return
+    if (running >= most) {
+      exchange.answer({ code: 'OVERLOADED' }, {})
+      return
+    }
+    running += 1
+    response.once('close', () => {
+      running -= 1
+    })
     response.once('close', parts.rely(exchange, accepted, settings))
     if (socket.destroyed) return
     const given = waysIn.reduce(
@@ -211,12 +247,33 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const port = await server.listen(options.settings.listen)
   return {
     port,
+    verifyPort: verifying?.listener?.port,
+    replaceCertificate(next) {
+      const { certificatePem, keyPem } = next
+      server.replaceMaterial({ certificatePem, keyPem })
+      verifying?.listener?.replaceCertificate(next)
+    },
+    replaceUpstreams(next) {
+      const kept = new Set(next.map((one) => JSON.stringify(one)))
+      const isSafe = routing.upstreams.every((one) => kept.has(JSON.stringify(one)))
+      routing = routingOf(next)
+      if (!isSafe) for (const end of tunnels.values()) end()
+    },
+    load: () => ({ ...limit.load(), tunnels: tunnels.size }),
     async stop(grace) {
       const closed = server.close(grace)
       for (const end of tunnels.values()) end()
       await closed
+      await verifying?.listener?.stop()
       browsers?.stop()
     },
+  }
+}
+
+function routingOf(upstreams: readonly UpstreamSettings[]) {
+  return {
+    upstreams,
+    choose: createChooseUpstream(upstreams.filter(({ to }) => to.kind === 'http')),
   }
 }
 
@@ -224,6 +281,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 function cut({ socket, upgrade }: Exchange): void {
   if (upgrade === undefined) socket.destroy()
   else upgrade.reset()
+}
+
+async function startVerifying(
+  options: GatewayOptions,
+  browsers: Browsers | undefined,
+  judge: JudgeCaller,
+): Promise<Verifying | undefined> {
+  const { verify } = options.settings
+  if (verify === undefined || browsers === undefined) return undefined
+  return openVerifying(verify, { ...options, clock: options.clock ?? systemClock, browsers, judge })
 }
 
 const UNREADABLE: Readonly<Record<Unreadable, AnswerCode>> = {

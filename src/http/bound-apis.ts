@@ -22,12 +22,14 @@ import { addCurrentApiSession } from './edge-api/current/current-api-session.ts'
 import { addCurrentIdentity } from './edge-api/current/current-identity.ts'
 import { addCurrentIdentityAuthenticators } from './edge-api/current/current-identity-authenticators.ts'
 import { addCurrentIdentityMfa } from './edge-api/current/current-identity-mfa.ts'
+import { addCurrentIdentityPasskeys } from './edge-api/current/current-identity-passkeys.ts'
 import { addSessionCertificates } from './edge-api/current/session-certificates.ts'
 import { addEnroll } from './edge-api/enrollment/enroll.ts'
 import { addEstCaCerts } from './edge-api/enrollment/est-cacerts.ts'
 import { addExtend } from './edge-api/enrollment/extend.ts'
 import { addExternalJwtSigners } from './edge-api/external-jwt-signers.ts'
 import { addOpenApi } from './edge-api/openapi.ts'
+import { addGateways } from './edge-api/routers/gateways.ts'
 import { addRouterChecks } from './edge-api/routers/router-checks.ts'
 import { addRouterConfirmations } from './edge-api/routers/router-confirmations.ts'
 import { addRouterFeed } from './edge-api/routers/router-feed.ts'
@@ -143,12 +145,14 @@ export function addBoundApis(
       addCurrentIdentity(edge, ports)
       addCurrentIdentityAuthenticators(edge, ports)
       addCurrentIdentityMfa(edge, ports, listener)
+      addCurrentIdentityPasskeys(edge, ports, listener)
       addExtend(edge, ports)
       if (binding === 'edge-client') {
         addExternalJwtSigners(edge, ports)
         addEnroll(edge, ports, listener)
         addSessionCertificates(edge, ports)
         addRouterFeed(edge, ports, listener)
+        addGateways(edge, ports)
         addRouterChecks(edge, ports)
         addRouterConfirmations(edge, ports)
         addOwnConfirmations(edge, ports)

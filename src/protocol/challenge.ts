@@ -4,15 +4,19 @@
  * D-1 for the realms, D-37 for the form; RFC 9110 §11 for the grammar, RFC 6750 §3 for the attributes.
  */
 
+import { DPOP_ALGORITHMS } from './dpop/public-jwk.ts'
+
 export interface Challenge {
-  readonly scheme: 'zt-session' | 'Bearer'
+  readonly scheme: 'zt-session' | 'Bearer' | 'DPoP'
   readonly realm: string
-  readonly error: Fault | 'insufficient_scope' | 'insufficient_user_authentication'
+  readonly error: Fault | DpopFault | 'insufficient_scope' | 'insufficient_user_authentication'
   readonly errorDescription: string
   /** The External JWT Signer that must be satisfied; only in external JWT realms. */
   readonly id?: string
   /** That signer's issuer: where a client finds the OIDC flow to start. */
   readonly issuer?: string
+  /** The algorithms of proofs, separated by spaces; only with DPoP (RFC 9449 §7.1). */
+  readonly algs?: string
   /** What is missing, by the names of the parameters. */
   readonly missing?: Readonly<Record<string, string>>
 }
@@ -39,6 +43,20 @@ export function bearerInvalid(brand: string): Challenge {
 /** D-36: the legacy token is unknown or its session has ended. */
 export function ztSessionInvalid(): Challenge {
   return { ...ZT_SESSION, ...INVALID }
+}
+
+/** RFC 9449 §7.1, §9: what is wrong with the proof, not with the token. */
+export type DpopFault = 'invalid_dpop_proof' | 'use_dpop_nonce'
+
+/** D-452: for a token that is bound to a key: the words of the SPEC about the token, those of RFC 9449 about the proof. */
+export function dpopChallenge(brand: string, error: 'invalid' | 'expired' | DpopFault): Challenge {
+  return {
+    scheme: 'DPoP',
+    realm: `${brand}-oidc`,
+    error,
+    errorDescription: { ...DESCRIPTIONS, ...DPOP_DESCRIPTIONS }[error],
+    algs: DPOP_ALGORITHMS.join(' '),
+  }
 }
 
 /** RFC 6750 §3.1: the token is valid, and its identity may not do this (D-404). */
@@ -83,6 +101,11 @@ const DESCRIPTIONS: Readonly<Record<Fault, string>> = {
   invalid: 'token is invalid',
 }
 
+const DPOP_DESCRIPTIONS: Readonly<Record<DpopFault, string>> = {
+  invalid_dpop_proof: 'the DPoP proof is missing, not valid or was used before',
+  use_dpop_nonce: 'the DPoP proof must have the nonce of the DPoP-Nonce field',
+}
+
 function extJwt(realm: string, error: Fault, { id, issuer }: ChallengedSigner): Challenge {
   return { scheme: 'Bearer', realm, error, errorDescription: DESCRIPTIONS[error], id, issuer }
 }
@@ -94,13 +117,14 @@ const bearer = (brand: string) => ({ scheme: 'Bearer', realm: `${brand}-oidc` })
 /** Returns the value of the one header field (D-37). Always printable ASCII. */
 export function formatChallenges(challenges: readonly Challenge[]): string {
   return challenges
-    .map(({ scheme, realm, error, errorDescription, id, issuer, missing }) => {
+    .map(({ scheme, realm, error, errorDescription, id, issuer, algs, missing }) => {
       const attributes = [
         ['realm', realm],
         ['error', error],
         ['error_description', errorDescription],
         ['id', id],
         ['issuer', issuer],
+        ['algs', algs],
         ...Object.entries(missing ?? {}),
       ] as const
       const given = attributes.flatMap(([name, value]) =>

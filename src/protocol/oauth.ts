@@ -9,7 +9,7 @@ export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 export const GRANT_TYPES = ['authorization_code', 'refresh_token', DEVICE_CODE_GRANT] as const
 export type GrantType = (typeof GRANT_TYPES)[number]
 
-/** The errors of OAuth endpoints: D-28, and RFC 6750 §3.1 for bearer tokens. */
+/** The errors of OAuth endpoints: D-28, RFC 6750 §3.1 for bearer tokens, and RFC 9449 §5 and §8 for DPoP. */
 export const TOKEN_ERRORS = [
   'invalid_request',
   'invalid_client',
@@ -23,6 +23,8 @@ export const TOKEN_ERRORS = [
   'access_denied',
   'expired_token',
   'insufficient_scope',
+  'invalid_dpop_proof',
+  'use_dpop_nonce',
   'temporarily_unavailable',
   'server_error',
 ] as const

@@ -35,8 +35,11 @@ export interface AccessTokenClaims {
   readonly z_ejs?: string
   /** Id of the third-party CA that issued the certificate of the login, if any: it may be disabled later (D-232). */
   readonly z_ca?: string
-  /** RFC 8705 §3.1: the certificate of the login, for services that require it together with the token (D-24). */
-  readonly cnf?: { readonly 'x5t#S256': string }
+  /**
+   * RFC 8705 §3.1: the certificate of the login, for services that require it together with the token (D-24). RFC 9449
+   * §6.1: the key that every sender of the token must prove (D-452).
+   */
+  readonly cnf?: { readonly 'x5t#S256'?: string; readonly jkt?: string }
 }
 
 export const ACCESS_TOKEN_TYPE = 'a'

@@ -63,6 +63,8 @@ export interface Router {
   readonly ready: Promise<void>
   /** From then on every check is refused, and what was open has been ended. */
   isCutOff(): boolean
+  /** From the next connection to the controller on. Throws TypeError, and keeps the former one. */
+  replaceIdentity(identity: RouterOptions['identity']): void
   /** The controller's brand, for challenges; undefined until it is known. */
   brand(): string | undefined
   stop(): Promise<void>
@@ -80,9 +82,22 @@ export function startRouter(options: RouterOptions): Router {
   const { log = SILENT, clock = systemClock, random = systemRandom } = options
   const controller = parseControllerUrl(options.controller)
   if (controller === undefined) throw new TypeError('the controller must be https://HOST:PORT')
-  const identity: RouterIdentity = { ...options.identity, key: new Secret(options.identity.key) }
-  const fault = identityFault(identity)
-  if (fault !== undefined) throw new TypeError(`the identity ${fault}`)
+  let current = checkedIdentity(options.identity)
+  /** Read for each connection, because it is replaced when it was renewed. */
+  const identity: RouterIdentity = {
+    get id() {
+      return current.id
+    },
+    get cert() {
+      return current.cert
+    },
+    get key() {
+      return current.key
+    },
+    get ca() {
+      return current.ca
+    },
+  }
 
   const confirmer = createConfirmer({ controller, identity, clock, random, log })
   const watches = createWatches({ copy: () => copy, clock })
@@ -135,6 +150,9 @@ export function startRouter(options: RouterOptions): Router {
     },
     ready: ready.promise,
     isCutOff: () => copy.isCutOff(),
+    replaceIdentity(next) {
+      current = checkedIdentity(next)
+    },
     brand: () => copy.known()?.brand,
     async stop() {
       clearInterval(looking)
@@ -144,4 +162,11 @@ export function startRouter(options: RouterOptions): Router {
       await feed.stop()
     },
   }
+}
+
+function checkedIdentity(given: RouterOptions['identity']): RouterIdentity {
+  const identity: RouterIdentity = { ...given, key: new Secret(given.key) }
+  const fault = identityFault(identity)
+  if (fault !== undefined) throw new TypeError(`the identity ${fault}`)
+  return identity
 }

@@ -54,11 +54,7 @@ export function createSessionChecks(deps: {
 }): SessionChecks {
   const { controller, identity, clock, patience = PATIENCE } = deps
   const url = new URL(ROUTER_CHECKS_PATH, controller)
-  const agent = new Agent({
-    ...controllerTls(identity),
-    keepAlive: true,
-    maxSockets: MOST_CONNECTIONS,
-  })
+  const agent = new Agent({ keepAlive: true, maxSockets: MOST_CONNECTIONS })
   /** By the hash of the token, oldest first. */
   const kept = new Map<string, { readonly at: Duration; readonly answer: Promise<SessionAnswer> }>()
   let asked = 0
@@ -82,21 +78,25 @@ export function createSessionChecks(deps: {
         accept: 'application/json',
       }
       const signal = AbortSignal.timeout(patience)
-      const call = request(url, { method: 'POST', agent, headers, signal }, (response) => {
-        const chunks: Uint8Array[] = []
-        let length = 0
-        response.on('error', reject)
-        response.on('data', (chunk: Uint8Array) => {
-          length += chunk.length
-          if (length > LARGEST_ANSWER) response.destroy(new Error('the answer is too large'))
-          else chunks.push(chunk)
-        })
-        response.on('end', () => {
-          const { statusCode } = response
-          if (statusCode === 200) resolve(Buffer.concat(chunks))
-          else reject(new Error(`the controller answered with status ${statusCode}`))
-        })
-      })
+      const call = request(
+        url,
+        { ...controllerTls(identity), method: 'POST', agent, headers, signal },
+        (response) => {
+          const chunks: Uint8Array[] = []
+          let length = 0
+          response.on('error', reject)
+          response.on('data', (chunk: Uint8Array) => {
+            length += chunk.length
+            if (length > LARGEST_ANSWER) response.destroy(new Error('the answer is too large'))
+            else chunks.push(chunk)
+          })
+          response.on('end', () => {
+            const { statusCode } = response
+            if (statusCode === 200) resolve(Buffer.concat(chunks))
+            else reject(new Error(`the controller answered with status ${statusCode}`))
+          })
+        },
+      )
       call.on('error', reject)
       call.end(body)
     })

@@ -43,6 +43,7 @@ import { sqlSessionCertificates } from './sessions/session-certificates.ts'
 import { sqlSessionContacts } from './sessions/session-contacts.ts'
 import { sqlSessionEndings } from './sessions/session-endings.ts'
 import { sqlSpentStates } from './sessions/spent-states.ts'
+import { sqlUsedProofs } from './sessions/used-proofs.ts'
 import { inTransaction } from './short-way.ts'
 import type { Tables } from './tables.ts'
 import { runAsWhole } from './transaction.ts'
@@ -186,6 +187,7 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
   authRequests: ({ db }) => sqlAuthRequests(db),
   spentStates: ({ db }) => sqlSpentStates(db),
   deviceCodes: ({ db }) => sqlDeviceCodes(db),
+  usedProofs: ({ db }) => sqlUsedProofs(db),
   apiSessions: ({ db, lists }) => sqlApiSessions(db, lists),
   refreshTokens: ({ db }) => sqlRefreshTokens(db),
   sessionCertificates: ({ db }) => sqlSessionCertificates(db),

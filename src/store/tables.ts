@@ -44,6 +44,7 @@ export interface Tables {
   auth_requests: AuthRequestRow
   spent_states: SpentStateRow
   device_codes: DeviceCodeRow
+  used_proofs: UsedProofRow
   api_sessions: ApiSessionRow
   refresh_tokens: RefreshTokenRow
   session_certificates: SessionCertificateRow
@@ -265,6 +266,11 @@ export interface SessionCertificateRow {
 
 export interface SpentStateRow {
   hash: SecretHash
+  expires_at: Instant
+}
+
+interface UsedProofRow {
+  hash: string
   expires_at: Instant
 }
 

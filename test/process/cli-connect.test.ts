@@ -17,12 +17,13 @@ import {
   travellingCli,
 } from '../support/edge/connect-command.ts'
 import { startRealEdge } from '../support/edge/real-edge.ts'
+import { enrollRouter, makeRouter } from '../support/edge/router-identity.ts'
 import { startTcpService, type TcpService } from '../support/edge/tcp-service.ts'
 import { eventually } from '../support/eventually.ts'
 import { httpClient } from '../support/http-client.ts'
 import type { Cli } from '../support/process/cli.ts'
 import { programFor } from '../support/programs/shipped-program.ts'
-import { startService } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 const isInstalled = (program: string) => {
@@ -35,8 +36,12 @@ const isInstalled = (program: string) => {
 }
 const run = promisify(execFile)
 
-/** A service, a gateway with TCP services behind it, and a user who is logged in. */
-async function startAll(t: TestContext, more: Readonly<Record<string, number>> = {}) {
+/** A service, a gateway `gw1` with TCP services behind it, and a user who is logged in. */
+async function startAll(
+  t: TestContext,
+  more: Readonly<Record<string, number>> = {},
+  make: (service: Service) => ReturnType<typeof enrollRouter> = enrollRouter,
+) {
   const service = await startService(t)
   const echo: TcpService = await startTcpService(t)
   const upstreams = () => [
@@ -44,11 +49,11 @@ async function startAll(t: TestContext, more: Readonly<Record<string, number>> =
     tcpUpstream('down', 1),
     ...Object.entries(more).map(([name, port]) => tcpUpstream(name, port)),
   ]
-  const edge = await startRealEdge(t, service, { upstreams })
+  const edge = await startRealEdge(t, service, { upstreams, made: await make(service) })
   const cli = await travellingCli(t, service, edge.gatewayCa)
-  const at = edge.url.replace('https://', '')
+  const { host: at, port } = new URL(edge.url)
   const connect = (name: string, ...args: readonly string[]) =>
-    startConnect(t, cli, [`${at}/${name}`, '--ca', 'gateway-ca.pem', ...args])
+    startConnect(t, cli, [`gw1:${port}/${name}`, ...args])
   return { service, edge, echo, cli, at, connect, upstreams }
 }
 
@@ -77,7 +82,7 @@ test('connections over a local port reach the service, until the session ends', 
   assert.equal(await second.over, 'ECONNRESET')
   const { code, stdout, stderr } = await connecting.finished
   assert.equal(code, 77)
-  assert.match(stdout, /^Listening on 127\.0\.0\.1:\d+ → localhost:\d+\/echo\. Ctrl-C ends it\.\n$/)
+  assert.match(stdout, /^Listening on 127\.0\.0\.1:\d+ → gw1:\d+\/echo\. Ctrl-C ends it\.\n$/)
   assert.equal(
     stderr,
     `latchkey: the session has ended, so 127.0.0.1:${port} is closed; run: latchkey login, then the same command again\n`,
@@ -137,7 +142,7 @@ test('a restart of the gateway ends what is open, and connections made meanwhile
 })
 
 test('every way to get it wrong has its sentence and its exit code', async (t) => {
-  const { cli, at, edge } = await startAll(t)
+  const { cli, at, edge } = await startAll(t, {}, (service) => makeRouter(t, service))
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   t.after(() => void taken.close())
@@ -225,7 +230,7 @@ describe('real clients', () => {
     })
     const { cli, at } = await startAll(t, { ssh: ssh.port })
     const program = programFor(t, ['connect'])
-    const command = `${process.execPath} ${program} connect ${at}/ssh --stdio --ca gateway-ca.pem`
+    const command = `${process.execPath} ${program} connect ${at}/ssh --stdio`
     const options = { cwd: cli.home, env: { ...cli.environment, PATH: process.env['PATH'] } }
     const failed = await run(
       'ssh',

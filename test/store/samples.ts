@@ -257,6 +257,7 @@ export function aPartialRequest(
       responseMode: 'query',
       issuer: 'https://localhost:1280/oidc' as Issuer,
       scopes: ['openid', 'profile'],
+      dpopKey: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
       codeChallenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
       state: 'state "with" \u0000 anything',
       nonce: 'nonce',
@@ -305,6 +306,7 @@ export function aSession(given: Partial<OidcSession> = {}): OidcSession {
     issuer: 'https://localhost:1280/oidc' as Issuer,
     clientId: 'service',
     scopes: ['openid', 'offline_access'],
+    boundKey: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
     tokensEndAt: after(600_000),
     ...given,
   }

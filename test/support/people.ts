@@ -158,6 +158,7 @@ export function anOidcSession(changes: Partial<OidcSession> = {}): OidcSession {
     issuer: 'https://localhost:1280/oidc' as Issuer,
     clientId: 'service',
     scopes: ['openid'],
+    boundKey: undefined,
     amr: ['pwd'],
     configTypes: [],
     address: CALLER.address,
@@ -171,7 +172,7 @@ export function anOidcSession(changes: Partial<OidcSession> = {}): OidcSession {
 
 /** The same, for a `zt-session` token. */
 export function aLegacySession(changes: Partial<LegacySession> = {}): LegacySession {
-  const { issuer, clientId, scopes, ...common } = anOidcSession()
+  const { issuer, clientId, scopes, boundKey, ...common } = anOidcSession()
   return {
     ...common,
     kind: 'legacy',

@@ -33,6 +33,7 @@ export type Purpose =
   | 'device-form'
   | 'device-login'
   | 'device-session'
+  | 'dpop-nonce'
   | 'ending'
   | 'enrollment-jwt'
   | 'enrollment-token'

@@ -107,8 +107,9 @@ export const PERSON_COMMANDS: readonly Command[] = [
       context,
     },
     examples: [
+      'latchkey connect gw1/postgres --listen 127.0.0.1:5432',
       'latchkey connect gw1.example.com:8443/postgres --listen 127.0.0.1:5432',
-      'ssh -o ProxyCommand="latchkey connect gw1.example.com/ssh --stdio" ada@build',
+      'ssh -o ProxyCommand="latchkey connect gw1/ssh --stdio" ada@build',
     ],
     load: async () => (await import('../person/connect/connect.ts')).connectService,
   }),

@@ -96,6 +96,8 @@ export const TOKEN_REFUSALS = {
   'client-mismatch': 'The client id is another one than at the authorization.',
   'redirect-uri-mismatch': 'The redirect URI is not the one of the authorization request.',
   'verifier-mismatch': 'The PKCE verifier is missing or does not match.',
+  'key-mismatch':
+    'The request proves another key than the one that the code or the session is bound to, or none (RFC 9449).',
   // Refresh tokens: D-27.
   'refresh-token-expired': 'The refresh token has expired.',
   'refresh-token-spent':

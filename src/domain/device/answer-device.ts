@@ -128,6 +128,7 @@ function loginFor(
       issuer,
       scopes,
       codeChallenge: '',
+      dpopKey: undefined,
       state: undefined,
       nonce: undefined,
       prompt: undefined,

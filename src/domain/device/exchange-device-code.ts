@@ -12,6 +12,7 @@ import { checkFinished } from '../login/again/check-finished.ts'
 import { isKnownClient } from '../login/known-client.ts'
 import { refuseSpent } from '../tokens/exchange-code.ts'
 import { type IssuedTokens, issueTokens } from '../tokens/issue.ts'
+import type { ProvenKey } from '../tokens/possession/proven-key.ts'
 import { recordRefusal } from '../tokens/record-refusal.ts'
 import { type DeviceCode, deviceCodeHash, judgePoll } from './device-code.ts'
 import type { DevicePorts } from './ports.ts'
@@ -19,16 +20,18 @@ import type { DevicePorts } from './ports.ts'
 export interface DeviceExchange {
   readonly clientId: string
   readonly deviceCode: Secret
+  /** The key that the client proved, if it did (RFC 9449 §5). */
+  readonly key?: ProvenKey | undefined
   readonly caller: Caller
 }
 
 /**
  * Throws INVALID_CLIENT, INVALID_GRANT; AUTHORIZATION_PENDING and SLOW_DOWN until the user has answered; ACCESS_DENIED,
- * EXPIRED_DEVICE_CODE.
+ * EXPIRED_DEVICE_CODE; INVALID_DPOP_PROOF.
  */
 export async function exchangeDeviceCode(
   ports: DevicePorts,
-  { clientId, deviceCode, caller }: DeviceExchange,
+  { clientId, deviceCode, key, caller }: DeviceExchange,
 ): Promise<IssuedTokens> {
   const { vault, clock, deviceCodes } = ports
   // R031: another client is refused before the code is touched.
@@ -41,7 +44,7 @@ export async function exchangeDeviceCode(
     case 'denied':
       throw new Failure('ACCESS_DENIED')
     case 'approved':
-      return exchangeApproved(ports, device, caller)
+      return exchangeApproved(ports, device, key, caller)
     case 'pending':
       if (device.expiresAt <= clock.now()) throw new Failure('EXPIRED_DEVICE_CODE')
       throw await keepWaiting(ports, device)
@@ -63,6 +66,7 @@ async function keepWaiting(
 async function exchangeApproved(
   ports: DevicePorts,
   { hash, expiresAt }: DeviceCode,
+  key: ProvenKey | undefined,
   caller: Caller,
 ): Promise<IssuedTokens> {
   const { authRequests, random, clock } = ports
@@ -74,7 +78,7 @@ async function exchangeApproved(
   // R047: take changes since the approval into account. A refusal spends the login.
   const owner = await checkFinished(ports, request, 'login')
   if ('refusal' in owner) throw await refuseAs(owner.refusal)
-  const issued = await issueTokens(ports, { request, ...redemption, ...owner, caller })
+  const issued = await issueTokens(ports, { request, key, ...redemption, ...owner, caller })
   if (issued === 'spent') throw await refuseSpent(ports, hash, now, caller)
   return issued
 

@@ -41,6 +41,8 @@ export interface OidcSession extends Common {
   readonly clientId: string
   /** Granted at the authorization; a refresh may narrow an access token, never the session (D-27). */
   readonly scopes: readonly Scope[]
+  /** The thumbprint of the key that its login proved: its tokens are bound to it (RFC 9449 §5). */
+  readonly boundKey: string | undefined
   /**
    * When its last access token expires, even if the configuration has changed since; missing if it was not recorded
    * (D-231).

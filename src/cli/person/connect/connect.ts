@@ -19,6 +19,7 @@ import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../../termi
 import { listenForSignals } from '../../terminal/signals.ts'
 import { withProgress } from '../../terminal/waiting.ts'
 import { checkCa } from '../server-trust.ts'
+import { findGateway } from './find-gateway.ts'
 import { listenLocally } from './local-listener.ts'
 import { explained } from './refusals.ts'
 import { type SessionWatch, watchSession } from './session-watch.ts'
@@ -57,7 +58,8 @@ export async function connectService(
       ? undefined
       : checkCa(await textOf(io.resolve(values.ca), values.ca), values.ca)
   const session = await openSession(values, io)
-  const target: TcpTarget = { at: wanted.gateway, name: wanted.name, ca, isListed: false }
+  const place = await withProgress(io, 'Asking the server', findGateway(wanted, session, ca))
+  const target: TcpTarget = { ...place, name: wanted.name }
   const credentials = createGatewayCredentials({ session, clock: systemClock })
   const signals = listenForSignals(systemClock)
   const hangup = Promise.withResolvers<NodeJS.Signals>()

@@ -6,23 +6,26 @@ import { Misuse } from '../../terminal/io.ts'
 export interface WantedService {
   /** As the user wrote it, for messages. */
   readonly text: string
-  readonly gateway: HostPort
+  /** A name or a host. */
+  readonly gateway: string
+  readonly port: number | undefined
   readonly name: string
 }
 
-/** As in docs/router.md. */
-const DEFAULT_PORT = 8443
+/** The name of an identity may have any character; a port can only follow. */
+const SHAPE = /^(.+?)(?::([1-9]\d{0,4}))?\/([^/]+)$/
+const MAX_PORT = 65_535
 
 export function readTarget(text: string): WantedService {
-  const slash = text.lastIndexOf('/')
-  const gateway = parseHostPort(text.slice(0, Math.max(slash, 0)), DEFAULT_PORT)
-  const name = text.slice(slash + 1)
-  if (slash < 0 || gateway === undefined || !isTcpServiceName(name)) {
+  const [, gateway = '', digits, name = ''] = SHAPE.exec(text) ?? []
+  const port = digits === undefined ? undefined : Number(digits)
+  const isBadPort = /:\d*$/.test(gateway) || (port ?? 0) > MAX_PORT
+  if (gateway === '' || isBadPort || !isTcpServiceName(name)) {
     throw new Misuse(
-      `"connect" needs GATEWAY/SERVICE, for example gw1.example.com:8443/postgres (got ${JSON.stringify(text)})`,
+      `"connect" needs GATEWAY/SERVICE, for example gw1/postgres or gw1.example.com:8443/postgres (got ${JSON.stringify(text)})`,
     )
   }
-  return { text, gateway, name }
+  return { text, gateway, port, name }
 }
 
 /** Throws Misuse. */

@@ -27,6 +27,8 @@ export interface ClientAsk {
   readonly issuer: Issuer
   readonly scopes: readonly Scope[]
   readonly codeChallenge: string
+  /** `dpop_jkt`: the key that must be proven when the code is exchanged (RFC 9449 §10). */
+  readonly dpopKey: string | undefined
   readonly state: string | undefined
   readonly nonce: string | undefined
   /** OIDC Core §3.1.2.1: the user must authenticate again, even at an IdP that still has a session for them. */

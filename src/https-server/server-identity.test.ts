@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
-import { systemRandom } from '../../../base/secrets/random.ts'
-import { Secret } from '../../../base/secrets/secret.ts'
-import { systemClock } from '../../../base/time/clock.ts'
-import { days, minutes } from '../../../base/time/duration.ts'
-import { type Instant, minus, plus } from '../../../base/time/instant.ts'
+import { systemRandom } from '../base/secrets/random.ts'
+import { Secret } from '../base/secrets/secret.ts'
+import { systemClock } from '../base/time/clock.ts'
+import { days, minutes } from '../base/time/duration.ts'
+import { type Instant, minus, plus } from '../base/time/instant.ts'
 import {
   type CertificateProfile,
   type Issuer,
   newKeyPair,
   signCertificate,
-} from '../write-certificate.ts'
+} from '../domain/certificates/write-certificate.ts'
 import { readServerIdentity } from './server-identity.ts'
 
 const now = systemClock.now()

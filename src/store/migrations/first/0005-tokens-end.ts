@@ -1,5 +1,5 @@
 /** When the last access token of a session expires: its ending is kept that long, and no longer (D-231). */
-import type { Migration } from './migration.ts'
+import type { Migration } from '../migration.ts'
 
 export const tokensEnd: Migration = {
   name: '0005-tokens-end',

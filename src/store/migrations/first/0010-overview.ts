@@ -2,9 +2,9 @@
  * For the overview: when enrolled certificates expire, read from each certificate (D-367), and the instances that share
  * the database (D-368). The index has certificates only.
  */
-import { readCertificate, validity } from '../../base/certificates.ts'
-import type { AuthenticatorId } from '../../base/ids.ts'
-import type { Migration } from './migration.ts'
+import { readCertificate, validity } from '../../../base/certificates.ts'
+import type { AuthenticatorId } from '../../../base/ids.ts'
+import type { Migration } from '../migration.ts'
 
 const BATCH = 500
 

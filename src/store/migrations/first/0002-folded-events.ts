@@ -1,7 +1,7 @@
 /**
  * Repeated events share a row: how often the event happened, and the key by which the next repeat finds the row. D-207.
  */
-import type { Migration } from './migration.ts'
+import type { Migration } from '../migration.ts'
 
 export const foldedEvents: Migration = {
   name: '0002-folded-events',

@@ -4,16 +4,11 @@
  */
 import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
-import {
-  isSignedBy,
-  readCertificates,
-  validity,
-  writeCertificates,
-} from '../../../base/certificates.ts'
-import { isNonEmpty, type NonEmpty } from '../../../base/non-empty.ts'
-import type { Secret } from '../../../base/secrets/secret.ts'
-import { type Instant, toRfc3339 } from '../../../base/time/instant.ts'
-import { PURPOSE } from '../../../protocol/x509.ts'
+import { isSignedBy, readCertificates, validity, writeCertificates } from '../base/certificates.ts'
+import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'
+import type { Secret } from '../base/secrets/secret.ts'
+import { type Instant, toRfc3339 } from '../base/time/instant.ts'
+import { PURPOSE } from '../protocol/x509.ts'
 
 export interface ServerIdentity {
   /** The leaf first, then the authorities above it. */

@@ -5,8 +5,8 @@
  * events outlive their identity, so they do not refer to it. Texts that lists are sorted by are sorted by code point,
  * and what refers to them is of the same type; docs/lists.md says which fields of a list have an index.
  */
-import type { Database } from '../dialects/database.ts'
-import type { Migration } from './migration.ts'
+import type { Database } from '../../dialects/database.ts'
+import type { Migration } from '../migration.ts'
 
 export const foundation: Migration = {
   name: '0001-foundation',

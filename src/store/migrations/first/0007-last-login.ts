@@ -3,7 +3,7 @@
  * of an authenticator, or else the newest session that an external JWT began. No index, so that a login rewrites none
  * (D-269).
  */
-import type { Migration } from './migration.ts'
+import type { Migration } from '../migration.ts'
 
 export const lastLogin: Migration = {
   name: '0007-last-login',

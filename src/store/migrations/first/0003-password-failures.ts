@@ -2,7 +2,7 @@
  * Consecutive wrong passwords for each network and each known device that they came from (D-22, D-216), in addition to
  * the total of the password. An existing lock applied to every network, and keeps doing so until it ends.
  */
-import type { Migration } from './migration.ts'
+import type { Migration } from '../migration.ts'
 
 export const passwordFailures: Migration = {
   name: '0003-password-failures',
