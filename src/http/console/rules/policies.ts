@@ -156,13 +156,16 @@ const NEW_POLICY: PolicyValues = {
   bindTokens: false,
   allowExtJwt: true,
   signers: [],
+  allowPasskey: true,
   requireTotp: false,
+  requirePasskey: false,
+  requireTotpOrPasskey: false,
   requireExtJwt: '',
   tags: '',
 }
 
 function valuesOf({ name, primary, secondary, tags }: AuthPolicy): PolicyValues {
-  const { updb, cert, extJwt } = primary
+  const { updb, cert, extJwt, passkey } = primary
   return {
     name,
     allowPassword: updb.allowed,
@@ -174,7 +177,10 @@ function valuesOf({ name, primary, secondary, tags }: AuthPolicy): PolicyValues 
     bindTokens: cert.bindTokens,
     allowExtJwt: extJwt.allowed,
     signers: extJwt.allowedSigners,
+    allowPasskey: passkey.allowed,
     requireTotp: secondary.requireTotp,
+    requirePasskey: secondary.requirePasskey,
+    requireTotpOrPasskey: secondary.requireTotpOrPasskey,
     requireExtJwt: secondary.requireExtJwt ?? '',
     tags: writeTags(tags),
   }
@@ -194,7 +200,10 @@ function valuesIn(fields: Fields): PolicyValues {
     bindTokens: flag('bindTokens'),
     allowExtJwt: flag('allowExtJwt'),
     signers: textsIn(fields, 'signers'),
+    allowPasskey: flag('allowPasskey'),
     requireTotp: flag('requireTotp'),
+    requirePasskey: flag('requirePasskey'),
+    requireTotpOrPasskey: flag('requireTotpOrPasskey'),
     requireExtJwt: text('requireExtJwt'),
     tags: text('tags'),
   }
@@ -217,9 +226,12 @@ function chosenIn(values: PolicyValues): NewAuthPolicy {
         bindTokens: values.bindTokens,
       },
       extJwt: { allowed: values.allowExtJwt, allowedSigners: [...values.signers] },
+      passkey: { allowed: values.allowPasskey },
     },
     secondary: {
       requireTotp: values.requireTotp,
+      requirePasskey: values.requirePasskey,
+      requireTotpOrPasskey: values.requireTotpOrPasskey,
       requireExtJwt: values.requireExtJwt === '' ? null : values.requireExtJwt,
     },
     tags: readTags(values.tags),

@@ -28,9 +28,11 @@ export function policiesPage(frame: ConsoleFrame, policies: readonly ListedPolic
         { title: 'Allows', cell: (policy) => methodsOf(policy).join(', ') },
         {
           title: 'Also requires',
-          cell: ({ requireTotp, requireExtJwt }) =>
+          cell: ({ requireTotp, requirePasskey, requireTotpOrPasskey, requireExtJwt }) =>
             [
               ...(requireTotp ? ['authenticator app'] : []),
+              ...(requirePasskey ? ['passkey'] : []),
+              ...(requireTotpOrPasskey ? ['authenticator app or passkey'] : []),
               ...(requireExtJwt === '' ? [] : ['JWT of a signer on every call']),
             ].join(', ') || '–',
         },
