@@ -91,6 +91,11 @@ export async function useProof(
   return key === undefined || usedProofs.insert(key.use)
 }
 
+/** D-454: nothing was spent, so the client may try again with a proof. */
+export function proofRequired(): Failure {
+  return new Failure('INVALID_DPOP_PROOF', { detail: 'the policy requires a bound token' })
+}
+
 export function replayed(): Failure {
   return new Failure('INVALID_DPOP_PROOF', { detail: 'the proof was used before' })
 }
