@@ -33,14 +33,17 @@ export interface ExpectedProof {
   readonly now: Instant
   /** The access token that comes with it; undefined at the token endpoint, where `ath` is not checked. */
   readonly accessToken: string | undefined
-  readonly isNonce: (nonce: string) => boolean
+  /** Undefined if no nonce is required. */
+  readonly isNonce?: (nonce: string) => boolean
+  /** Default: PROOF_SKEW, for proofs with a nonce. */
+  readonly skew?: Duration
 }
 
 export interface ValidProof {
   readonly outcome: 'valid'
   readonly jkt: string
   readonly jti: string
-  readonly nonce: string
+  readonly nonce: string | undefined
 }
 
 /** `nonce`: it is missing or not a current one, and the client must try again with one (RFC 9449 §8). */
@@ -75,13 +78,13 @@ export async function checkProof(proof: string, expected: ExpectedProof): Promis
   }
   if (typeof iat !== 'number' || !Number.isFinite(iat)) return invalid('its iat is missing')
   const age = epochSeconds(expected.now) - iat
-  if (Math.abs(age) > PROOF_SKEW / 1_000) return invalid('its iat is too far from now')
-  const { accessToken } = expected
+  const { accessToken, isNonce, skew = PROOF_SKEW } = expected
+  if (Math.abs(age) > skew / 1_000) return invalid('its iat is too far from now')
   if (accessToken !== undefined && ath !== accessTokenHash(accessToken)) {
     return invalid('its ath is not the hash of the access token')
   }
   if (nonce !== undefined && typeof nonce !== 'string') return invalid('its nonce is not a text')
-  if (nonce === undefined || !expected.isNonce(nonce)) return { outcome: 'nonce' }
+  if (isNonce !== undefined && (nonce === undefined || !isNonce(nonce))) return { outcome: 'nonce' }
 
   const proofKey = readProofKey(header['jwk'], algorithm)
   if (proofKey === undefined) {

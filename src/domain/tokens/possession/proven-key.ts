@@ -49,21 +49,20 @@ export async function judgePossession(
   const address = target()
   if (address === undefined)
     return { outcome: 'invalid', why: 'the Host is not an address of ours' }
-  const ends = new Map<string, Instant>()
+  let end: Instant | undefined
   const verdict = await checkProof(proof, {
     method,
     target: address,
     now: clock.now(),
     accessToken,
     isNonce(nonce) {
-      const end = dpopNonces.endOf(nonce)
-      if (end !== undefined) ends.set(nonce, end)
+      end = dpopNonces.endOf(nonce)
       return end !== undefined
     },
   })
   if (verdict.outcome !== 'valid') return verdict
-  const { jkt, jti, nonce } = verdict
-  const expiresAt = ends.get(nonce) ?? clock.now()
+  const { jkt, jti } = verdict
+  const expiresAt = end ?? clock.now()
   const hash = base64url(sha256(`${jkt} ${jti}`))
   return { outcome: 'proven', key: { jkt, use: { hash, expiresAt } } }
 }
