@@ -60,6 +60,7 @@ export const NAVIGATION: readonly Group[] = [
       'docs/sdk/factors.md',
       'docs/sdk/tokens.md',
       'docs/sdk/device.md',
+      'docs/sdk/dpop.md',
       'docs/sdk/calls.md',
       'docs/sdk/certificates.md',
       'docs/sdk/self-service.md',
