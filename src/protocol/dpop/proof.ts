@@ -6,7 +6,7 @@
 import { constants, type KeyObject, type VerifyKeyObjectInput, verify } from 'node:crypto'
 import { base64url, fromBase64url, fromUtf8, sha256 } from '../../base/encoding.ts'
 import { isJsonObject, isText, type JsonObject, parseJson } from '../../base/json.ts'
-import { type Duration, minutes } from '../../base/time/duration.ts'
+import { type Duration, hours } from '../../base/time/duration.ts'
 import { epochSeconds, type Instant } from '../../base/time/instant.ts'
 import { DPOP_ALGORITHMS, type DpopAlgorithm, readProofKey } from './public-jwk.ts'
 import { isSameTarget } from './target-uri.ts'
@@ -21,10 +21,10 @@ const LONGEST_JTI = 256
 const DEEPEST = 3
 
 /**
- * D-451: how far `iat` may be from our time. The nonce says how fresh a proof is (RFC 9449 §11.1); this only allows for
- * clients whose clock is wrong.
+ * D-451: how far `iat` may be from our time, with a nonce. The nonce says how fresh a proof is (RFC 9449 §4.3, check 11), so
+ * clients whose clock is wrong can log in.
  */
-export const PROOF_SKEW: Duration = minutes(5)
+export const PROOF_SKEW: Duration = hours(24)
 
 export interface ExpectedProof {
   readonly method: string

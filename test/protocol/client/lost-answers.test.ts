@@ -77,7 +77,10 @@ test('where the server has a window for repeats', async (t) => {
     for (const times of [1, 2]) {
       await t.test(`the session goes on when an answer ${what}, ${times} times`, async () => {
         const kept: SavedSession[] = []
-        const session = await client.logIn(asAdmin, { dpop: 'never', onTokens: (saved) => void kept.push(saved) })
+        const session = await client.logIn(asAdmin, {
+          dpop: 'never',
+          onTokens: (saved) => void kept.push(saved),
+        })
         const first = session.save().refreshToken
         const before = sentTokens(proxy).length
         service.clock.advance(minutes(30))
