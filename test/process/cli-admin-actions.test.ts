@@ -158,6 +158,16 @@ test('what administrators do, on the command line', async (t) => {
       /no event has the request id "nonsense/,
     )
     await refused(cli, ['explain'], 64, /"explain" needs a REQUEST-ID or --last/)
+
+    // D-406: what a gateway refused is in its own log.
+    const { id } = await admin.createIdentity({ name: 'greta', roleAttributes: ['dev'] })
+    const rule = { reason: 'rule-unmet', rule: 'roles', required: ['ops'], upstream: 'wiki' }
+    const log = join(await temporaryFolder(t), 'gateway.log')
+    await writeFile(log, `${JSON.stringify({ requestId: 'r1', identityId: id, ...rule })}\n`)
+    const atGateway = await done(cli, ['explain', 'r1', '--log', log], /requires one of "ops"/)
+    assert.match(atGateway, /^ {2}→ latchkey update identity greta --role dev --role ops$/m)
+    await refused(cli, ['explain', 'r2', '--log', log], 66, /no line of .* has the request id/)
+    await refused(cli, ['explain', '--last', '--log', log], 64, /--log needs a REQUEST-ID/)
   })
 
   await t.test(

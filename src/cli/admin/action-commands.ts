@@ -330,12 +330,14 @@ export const ACTION_COMMANDS: readonly Command[] = [
     options: {
       last: { what: 'the newest request that was refused, instead of an id' },
       identity: { value: 'NAME', names: 'identity', what: 'with --last: of this identity' },
+      log: { value: 'FILE', what: 'the log of the gateway that refused it; - is standard input' },
       ...SESSION_OPTIONS,
     },
     examples: [
       'latchkey explain 2q6k1p8w0c3r9t5y7u4',
       'latchkey explain --last',
       'latchkey explain --last --identity alice',
+      'latchkey explain 2q6k1p8w0c3r9t5y7u4 --log gateway.log',
     ],
     load: async () => {
       const { explain } = await import('./events/explain.ts')
