@@ -13,6 +13,7 @@ import type { CertificateAuthorities } from '../domain/certificates/own/authorit
 import { nameableCas } from '../domain/certificates/third-party/client-cas.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
+import type { CheckWarnings } from '../domain/health/check-warnings.ts'
 import { addBoundApis, type HttpPorts } from '../http/bound-apis.ts'
 import { plainHttpAnswer } from '../http/faces/plain-http.ts'
 import { baseUrl, issuerAt, type ListenerAddresses, listenerAddresses } from '../http/issuers.ts'
@@ -56,6 +57,7 @@ export interface ListenerDependencies {
   readonly config: Config
   readonly ports: HttpPorts
   readonly checkHealth: CheckHealth
+  readonly checkWarnings: CheckWarnings
   readonly authorities: CertificateAuthorities
   readonly build: BuildInfo
   readonly clock: Clock
@@ -164,6 +166,7 @@ async function openListener(
         branding: config.branding,
         settings: config.settings,
         checkHealth: deps.checkHealth,
+        checkWarnings: deps.checkWarnings,
         addresses: () => addresses,
         compatibility: config.compatibility,
         serverCasPem: () => [...new Set(all().flatMap(({ caPem }) => caPem() ?? []))],
