@@ -10,7 +10,7 @@ const mayImport = {
   store: ['base', 'errors', 'entities', 'domain'],
   outbound: ['base'],
   telemetry: ['base'],
-  'https-server': ['base'],
+  'https-server': ['base', 'protocol'],
   router: ['base', 'protocol'],
   client: ['base', 'protocol'],
   gateway: [
@@ -18,6 +18,7 @@ const mayImport = {
     'protocol',
     'errors',
     'config',
+    'telemetry',
     'router',
     'https-server',
     // Browsers sign in through the gateway, which is then a client like any other (D-410).
@@ -31,6 +32,7 @@ const mayImport = {
   'web/gateway': ['web/login'],
   'web/reference': ['web/login'],
   'web/account': ['base', 'web/login', 'web/texts'],
+  'web/device': ['base', 'web/login', 'web/account'],
   'web/invite': ['base', 'protocol', 'web/login', 'web/texts'],
   'web/console': ['base', 'web/login', 'web/account'],
   http: [
@@ -45,6 +47,7 @@ const mayImport = {
     'web/login',
     'web/reference',
     'web/account',
+    'web/device',
     'web/invite',
     'web/console',
   ],
@@ -96,6 +99,7 @@ const domainOrder = [
   'calls',
   'enrollments',
   'account',
+  'device',
   'management',
   'installation',
   'health',
@@ -114,6 +118,7 @@ const home = {
   '@node-rs/argon2': 'domain/factors',
   '@zxcvbn-ts/language-common': 'domain/factors',
   pkijs: 'domain/certificates',
+  '@simplewebauthn/server': 'domain/factors/passkey',
   qrcode: 'web/login',
   // Not imported: it is served to browsers as it is.
   'htmx[.]org': 'web/console',

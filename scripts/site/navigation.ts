@@ -46,6 +46,7 @@ export const NAVIGATION: readonly Group[] = [
       'docs/lists.md',
       'docs/router.md',
       'docs/gateway.md',
+      'docs/connect.md',
     ],
   },
   {
@@ -58,6 +59,7 @@ export const NAVIGATION: readonly Group[] = [
       'docs/sdk/credentials.md',
       'docs/sdk/factors.md',
       'docs/sdk/tokens.md',
+      'docs/sdk/device.md',
       'docs/sdk/calls.md',
       'docs/sdk/certificates.md',
       'docs/sdk/self-service.md',

@@ -21,7 +21,7 @@ const INSTANCE_GRACE: Duration = days(1)
 /** How long lists show the last contact of a router that is gone. */
 const ROUTER_GRACE: Duration = days(90)
 
-/** D-134: how many batches of events a round deletes, because a busy service creates them faster than other rows. */
+/** D-134: how many batches of events or used proofs a round deletes, because a busy service creates them faster than other rows. */
 const EVENT_BATCHES = 40
 /** Pause between batches, so that other callers can use the store. */
 const BETWEEN_BATCHES_MILLISECONDS = 10
@@ -30,6 +30,8 @@ type Swept = Pick<
   Stores,
   | 'authRequests'
   | 'spentStates'
+  | 'deviceCodes'
+  | 'usedProofs'
   | 'refreshTokens'
   | 'sessionCertificates'
   | 'sessionEndings'
@@ -57,6 +59,7 @@ export async function sweep(
   const short = [
     stores.authRequests,
     stores.spentStates,
+    stores.deviceCodes,
     stores.refreshTokens,
     stores.sessionCertificates,
     stores.sessionEndings,
@@ -65,6 +68,8 @@ export async function sweep(
   for (const table of short) {
     removed += await table.removeExpired(before, BATCH_ROWS)
   }
+  // Every call with a DPoP token adds one, so there are as many as events.
+  removed += await removeInBatches((limit) => stores.usedProofs.removeExpired(before, limit))
   const long = minus(past, ENROLLMENT_GRACE)
   removed += await stores.enrollments.removeExpired(long, BATCH_ROWS)
   removed += await stores.instances.removeExpired(minus(past, INSTANCE_GRACE), BATCH_ROWS)
@@ -81,9 +86,13 @@ export async function removeOldEvents(
   events: Pick<Stores['events'], 'removeOlderThan'>,
   before: Instant,
 ): Promise<number> {
+  return removeInBatches((limit) => events.removeOlderThan(before, limit))
+}
+
+async function removeInBatches(remove: (limit: number) => Promise<number>): Promise<number> {
   let removed = 0
   for (let batch = 0; batch < EVENT_BATCHES; batch++) {
-    const count = await events.removeOlderThan(before, BATCH_ROWS)
+    const count = await remove(BATCH_ROWS)
     removed += count
     if (count < BATCH_ROWS) break
     await pause(BETWEEN_BATCHES_MILLISECONDS)

@@ -12,6 +12,7 @@ import type { Config, Listener, StrictTransport } from '../config/config.ts'
 import type { CertificateAuthorities } from '../domain/certificates/own/authorities.ts'
 import { nameableCas } from '../domain/certificates/third-party/client-cas.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
+import { relyingPartyAt } from '../domain/factors/passkey/relying-party.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
 import type { CheckWarnings } from '../domain/health/check-warnings.ts'
 import { addBoundApis, type HttpPorts } from '../http/bound-apis.ts'
@@ -149,6 +150,7 @@ async function openListener(
   const { app, routes } = createListenerApp(
     {
       ports,
+      addresses: () => addresses,
       corsOrigins: config.api.corsOrigins,
       random,
       log,
@@ -163,6 +165,11 @@ async function openListener(
         corsOrigins: config.api.corsOrigins,
         totpHostname: (head) =>
           config.totp.hostname ?? config.branding.name ?? addresses.hostnameOf(head),
+        relyingParty: (head) => {
+          const hostname = addresses.hostnameOf(head)
+          const name = config.totp.hostname ?? config.branding.name ?? hostname
+          return relyingPartyAt(hostname, addresses.baseUrls, name)
+        },
         branding: config.branding,
         settings: config.settings,
         checkHealth: deps.checkHealth,

@@ -10,7 +10,7 @@ import type { Clock } from '../base/time/clock.ts'
 import type { Config, IdentityFiles, Listener } from '../config/config.ts'
 import type { CertificateAuthorities } from '../domain/certificates/own/authorities.ts'
 import { needsRenewal } from '../domain/certificates/own/server-certificate.ts'
-import { readServerIdentity } from '../domain/certificates/own/server-identity.ts'
+import { readServerIdentity } from '../https-server/server-identity.ts'
 import { homeFiles } from './installation/home.ts'
 import {
   RefusedStart,

@@ -9,12 +9,13 @@ import { createIdTokens } from './id-token.ts'
 import { authorizationUrl, newProof, type Proof, type Wishes } from './login/authorization.ts'
 import { type BrowserLogin, type BrowserLoginOptions, beginBrowserLogin } from './login/browser.ts'
 import { type Credential, certificateOf } from './login/credentials.ts'
+import { beginDeviceLogin, type DeviceLogin, type DeviceLoginOptions } from './login/device.ts'
 import type { Factors } from './login/factors.ts'
 import { type Code, logInForCode } from './login/log-in.ts'
 import { codeOfRedirect, type RedirectLogin } from './login/redirect.ts'
 import { readSavedSession, type SavedSession } from './saved-session.ts'
 import { createSession, type Session, type SessionOptions } from './session.ts'
-import { createTokenEndpoint } from './tokens.ts'
+import { createTokenEndpoint, type TokenAnswer } from './tokens.ts'
 import {
   type ClientCertificate,
   createWire,
@@ -44,6 +45,7 @@ export { type LegacyOptions, type LegacySession, logInLegacy } from './legacy.ts
 export type { Proof } from './login/authorization.ts'
 export type { BrowserLogin, BrowserLoginOptions } from './login/browser.ts'
 export type { Credential } from './login/credentials.ts'
+export type { DeviceLogin, DeviceLoginOptions } from './login/device.ts'
 export type { CodeAsk, Factors, TotpEnrollment } from './login/factors.ts'
 export type { RedirectLogin } from './login/redirect.ts'
 export type { SavedSession } from './saved-session.ts'
@@ -83,6 +85,10 @@ export interface Client {
   logIn(credential: Credential, options?: LoginOptions): Promise<Session>
   /** Opens a listener on this machine; the user opens the URL, and `finish` returns the session. */
   beginBrowserLogin(options?: BrowserLoginOptions): Promise<BrowserLogin>
+  /** Whether the server lets devices without a browser log in. */
+  readonly offersDeviceLogin: boolean
+  /** On a machine without a browser: the user approves on another device, and `finish` returns the session (RFC 8628). */
+  beginDeviceLogin(options?: DeviceLoginOptions): Promise<DeviceLogin>
   /** For a web server that logs in a browser: begins a login that comes back to `redirectUri`. */
   beginRedirectLogin(redirectUri: string, wishes?: Wishes): RedirectLogin
   /** Exchanges what came back, as the query of the redirect URI. Throws as `logIn` does. */
@@ -142,8 +148,19 @@ export async function connect(options: ConnectOptions): Promise<Client> {
       options: SessionOptions & { readonly signal?: AbortSignal | undefined },
     ): Promise<Session> {
       const got = await tokens.exchange({ code, ...proof }, options.signal)
+      return beginWith(got, { ...options, nonce: proof.nonce, firstSecondaryJwt: secondaryJwt })
+    }
+
+    /** `nonce`: undefined if the tokens did not come through a browser. */
+    async function beginWith(
+      got: TokenAnswer,
+      options: SessionOptions & {
+        readonly nonce: string | undefined
+        readonly firstSecondaryJwt?: string | undefined
+      },
+    ): Promise<Session> {
       const { idToken, accessToken, refreshToken, expiresAt, lifetimeMilliseconds, refreshAt } = got
-      const expected = { accessToken, nonce: proof.nonce, before: undefined }
+      const expected = { accessToken, nonce: options.nonce, before: undefined }
       const claims = await idTokens.verify(idToken, expected)
       const saved: SavedSession = {
         version: 1,
@@ -156,7 +173,7 @@ export async function connect(options: ConnectOptions): Promise<Client> {
         idToken,
         claims,
       }
-      const { session, keep } = resume(saved, { ...options, firstSecondaryJwt: secondaryJwt })
+      const { session, keep } = resume(saved, options)
       await keep()
       return session
     }
@@ -166,7 +183,7 @@ export async function connect(options: ConnectOptions): Promise<Client> {
       options: SessionOptions & { readonly firstSecondaryJwt?: string | undefined },
     ) => createSession({ ...use, tokens, idTokens, api, close }, saved, options)
 
-    return { use, begin, resume, close }
+    return { use, tokens, begin, beginWith, resume, close }
   }
 
   return {
@@ -191,6 +208,15 @@ export async function connect(options: ConnectOptions): Promise<Client> {
       beginBrowserLogin({ provider, clientId, random }, options, (code) =>
         over(shared).begin(code, options),
       ),
+
+    offersDeviceLogin: provider.deviceAuthorization !== undefined,
+
+    beginDeviceLogin(options = {}) {
+      const { use, tokens, beginWith } = over(shared)
+      return beginDeviceLogin({ ...use, tokens }, options, (got) =>
+        beginWith(got, { ...options, nonce: undefined }),
+      )
+    },
 
     beginRedirectLogin(uri, wishes = {}) {
       const proof = newProof(random, uri)

@@ -26,6 +26,11 @@ export interface TokenEndpoint {
     code: { readonly code: string; readonly redirectUri: string; readonly verifier: string },
     signal: AbortSignal | undefined,
   ): Promise<TokenAnswer>
+  /** Asks for the tokens of a device (RFC 8628 §3.4). Returns them, or the refusal. */
+  poll(
+    form: Readonly<Record<string, string>>,
+    signal: AbortSignal | undefined,
+  ): Promise<TokenAnswer | WireAnswer>
   /** Throws SessionEnded if the token is no longer valid; ServerUnavailable. */
   refresh(refreshToken: string): Promise<TokenAnswer>
 }
@@ -87,6 +92,12 @@ export function createTokenEndpoint(deps: {
       )
       if (answer.status !== 200) throw refusalOf(answer, 'the exchange of the code')
       return readTokens(answer, askedAt)
+    },
+
+    async poll(form, signal) {
+      const { answer, askedAt } = await post(form, signal)
+      if (answer.status >= 500) throw refusalOf(answer, 'the login')
+      return answer.status === 200 ? readTokens(answer, askedAt) : answer
     },
 
     async refresh(refreshToken) {

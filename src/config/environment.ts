@@ -94,6 +94,8 @@ export interface UserEnvironment {
   readonly wantsColour: boolean
   /** DISPLAY or WAYLAND_DISPLAY: a window can be opened. */
   readonly hasDisplay: boolean
+  /** SSH_CONNECTION or SSH_TTY: a user works here from another machine. */
+  readonly isRemote: boolean
 }
 
 export function readUserEnvironment(variables: Variables = AT_START): UserEnvironment {
@@ -102,5 +104,6 @@ export function readUserEnvironment(variables: Variables = AT_START): UserEnviro
     configFolder: isAbsolute(xdg) ? xdg : appData || undefined,
     wantsColour: noColour === '',
     hasDisplay: Boolean(variables['DISPLAY'] || variables['WAYLAND_DISPLAY']),
+    isRemote: Boolean(variables['SSH_CONNECTION'] || variables['SSH_TTY']),
   }
 }

@@ -13,6 +13,15 @@ export const AuthQuery = z.discriminatedUnion('typeId', [
     isTotpEnrolled: z.boolean(),
   }),
   z.object({
+    typeId: z.literal('PASSKEY'),
+    format: z.literal('webauthn'),
+    httpMethod: z.literal('POST'),
+    httpUrl: z.string(),
+    optionsUrl: z.string(),
+    provider: z.string(),
+    isPasskeyEnrolled: z.boolean(),
+  }),
+  z.object({
     typeId: z.literal('EXT-JWT'),
     provider: z.literal('url'),
     httpMethod: z.literal('GET'),

@@ -34,6 +34,10 @@ export const RouterCheckAnswer = z.discriminatedUnion('isActive', [
     externalJwtSignerId: z.string().nullable(),
     /** The third-party CA of the certificate that the login used. */
     caId: z.string().nullable(),
+    authenticatedAt: Timestamp,
+    roleAttributes: z.array(z.string()),
+    /** Counts the times that the identity has lost roles: the feed names the version without them (D-400). */
+    roleVersion: z.number(),
   }),
 ])
 export type RouterCheckAnswer = z.infer<typeof RouterCheckAnswer>

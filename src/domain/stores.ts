@@ -6,6 +6,7 @@
 import type { Instant } from '../base/time/instant.ts'
 import type { Events } from './audit/stores.ts'
 import type { Authorities, Cas, SessionCertificates } from './certificates/stores.ts'
+import type { DeviceCodes } from './device/stores.ts'
 import type { CertificateRenewals } from './enrollments/renewal/stores.ts'
 import type { Enrollments } from './enrollments/stores.ts'
 import type { ExternalJwtSigners } from './ext-jwt/stores.ts'
@@ -17,7 +18,7 @@ import type { Instances, SessionSamples, Statistics } from './overview/stores.ts
 import type { AuthPolicies, RuleVersions } from './policies/stores.ts'
 import type { RouterRuns, SessionContacts } from './sessions/confirming/stores.ts'
 import type { ApiSessions, SessionEndings } from './sessions/stores.ts'
-import type { RefreshTokens, SigningKeyStore } from './tokens/stores.ts'
+import type { RefreshTokens, SigningKeyStore, UsedProofs } from './tokens/stores.ts'
 
 export interface Stores extends SecondFactorStores {
   readonly installation: Installation
@@ -33,6 +34,8 @@ export interface Stores extends SecondFactorStores {
   readonly passwordFailures: PasswordFailures
   readonly authRequests: AuthRequests
   readonly spentStates: SpentStates
+  readonly deviceCodes: DeviceCodes
+  readonly usedProofs: UsedProofs
   readonly apiSessions: ApiSessions
   readonly refreshTokens: RefreshTokens
   readonly sessionCertificates: SessionCertificates

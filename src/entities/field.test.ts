@@ -50,6 +50,7 @@ test('secret and internal fields are in no answer, list or table', () => {
   )
   assert.deepEqual(hidden, [
     'identity.voidedLogins',
+    'identity.roleVersion',
     'authenticator.password',
     'authenticator.passwordHash',
     'authenticator.credentialVersion',

@@ -100,4 +100,6 @@ export const IDENTITY = {
   },
   /** Incremented when all sessions of the identity end: a login from before that cannot begin a session (D-226). */
   voidedLogins: { type: 'number' },
+  /** Incremented when the identity loses a role: routers compare it with the tokens that they see (D-400). */
+  roleVersion: { type: 'number' },
 } as const satisfies Fields

@@ -53,7 +53,7 @@ export const LOGIN_ERRORS = {
     next: ['sign-in'],
     message:
       'the code is unknown, spent or expired, or was issued for another redirect_uri or code_verifier',
-    when: 'The code is unknown, already used or older than 60 seconds, or `redirect_uri` or `code_verifier` is not the one it was issued for. The response does not say which.',
+    when: 'The code is unknown, already used or older than 60 seconds, or `redirect_uri` or `code_verifier` is not the one it was issued for. A device code is refused in the same way if it is unknown, was used, or belongs to another client, or if what its user proved no longer counts. The response does not say which.',
     advice:
       'Begin a new login. A code that was refused once stays refused, even with the right verifier.',
   },
@@ -70,9 +70,43 @@ export const LOGIN_ERRORS = {
     status: 400,
     oauth: 'invalid_scope',
     next: ['correct-request'],
-    message: 'the scope is more than was granted at the authorization',
-    when: 'A refresh asks for a scope that was not granted at the authorization. The token is not spent.',
-    advice: 'Request less, or omit `scope`.',
+    message: 'the scope is more than was granted at the authorization, or lacks openid',
+    when: 'A refresh asks for a scope that was not granted at the authorization; the token is not spent. Or a device authorization request does not ask for `openid`.',
+    advice: 'For a refresh, request less, or omit `scope`. For a device, request `openid`.',
+  },
+  // RFC 8628 §3.5, D-440.
+  AUTHORIZATION_PENDING: {
+    status: 400,
+    oauth: 'authorization_pending',
+    next: ['wait'],
+    message: 'the user has not answered yet; ask again after the interval',
+    when: 'A device asks for its tokens, and its user has neither approved nor denied the sign-in.',
+    advice:
+      'Wait for `interval` seconds of the device authorization response, then send the same request.',
+  },
+  SLOW_DOWN: {
+    status: 400,
+    oauth: 'slow_down',
+    next: ['wait'],
+    message: 'the user has not answered yet, and the device asks too often; wait 5 seconds longer',
+    when: 'A device asks again before its interval is over. The interval is now 5 seconds longer, for this and all later requests.',
+    advice: 'Add 5 seconds to the interval, then wait that long between two requests.',
+  },
+  ACCESS_DENIED: {
+    status: 400,
+    oauth: 'access_denied',
+    next: ['sign-in'],
+    message: 'the user denied the sign-in of this device',
+    when: 'A device asks for its tokens, and its user has denied the sign-in.',
+    advice: 'Stop asking. Begin again only if the user wants to.',
+  },
+  EXPIRED_DEVICE_CODE: {
+    status: 400,
+    oauth: 'expired_token',
+    next: ['sign-in'],
+    message: 'the device code has expired; begin again at /oidc/device_authorization',
+    when: 'A device asks for its tokens more than ten minutes after its device authorization request, or its user approved it and it did not ask in time.',
+    advice: 'Begin again with a new device authorization request.',
   },
   INVALID_POST_LOGOUT_URI: {
     status: 400,
@@ -91,6 +125,26 @@ export const LOGIN_ERRORS = {
     when: '`id_token_hint` is not an ID token that this service has signed. No session was ended.',
     advice: 'Send the ID token as it was received. An expired one is fine.',
   },
+  // RFC 9449 §5. At an API the same fault is a 401 with a challenge.
+  INVALID_DPOP_PROOF: {
+    status: 400,
+    oauth: 'invalid_dpop_proof',
+    next: ['fix-client'],
+    message: 'the DPoP proof is missing, not valid or was used before',
+    when: 'The `DPoP` field of a token request is repeated, too long, for another method or address, too old, signed with an algorithm or a key that is not supported, or was used before; or it is missing, and the session or the policy needs it. Nothing was spent.',
+    advice:
+      'Create a new proof for every request (RFC 9449). If the session began with a key, refresh it with the same key.',
+  },
+  // RFC 9449 §8.
+  USE_DPOP_NONCE: {
+    status: 400,
+    oauth: 'use_dpop_nonce',
+    next: ['prove-key'],
+    message: 'the DPoP proof must have the nonce of the DPoP-Nonce field',
+    when: 'The DPoP proof of a token request has no nonce, or one that is more than a minute or two old. Nothing was spent.',
+    advice:
+      'Create a new proof with the nonce of the `DPoP-Nonce` field of this response, and send the same request again.',
+  },
   UNSUPPORTED_GRANT_TYPE: {
     status: 400,
     oauth: 'unsupported_grant_type',
@@ -102,7 +156,16 @@ export const LOGIN_ERRORS = {
   UNAUTHORIZED: {
     status: 401,
     oauth: 'invalid_token', // RFC 6750 §3.1
-    next: ['sign-in', 'refresh', 'present-jwt', 'enter-code', 'enroll-totp', 'present-certificate'],
+    next: [
+      'sign-in',
+      'refresh',
+      'present-jwt',
+      'enter-code',
+      'enroll-totp',
+      'present-certificate',
+      'prove-key',
+      'fix-client',
+    ],
     message: 'the request needs a valid token; the WWW-Authenticate header says what is missing',
     when: 'The call or login needs a token that is missing, has expired or is not valid here, or a second factor is outstanding (then `authQueries` says which).',
     advice:
@@ -127,6 +190,54 @@ export const LOGIN_ERRORS = {
     advice:
       'Send the next code of the authenticator app, or an unused recovery code. Ten wrong ones end a login.',
   },
+  PASSKEY_INVALID: {
+    status: 400,
+    oauth: 'invalid_request',
+    next: ['use-passkey'],
+    message: 'the answer of the passkey is not valid; get new options and try again',
+    when: 'What the authenticator answered does not fit: another challenge, origin or user, or a wrong signature. The event has the rule that it breaks.',
+    advice: 'Get new options and ask the authenticator again. Ten wrong answers end a login.',
+  },
+  PASSKEY_EXISTS: {
+    status: 409,
+    oauth: 'invalid_request',
+    next: ['none'],
+    message: 'this passkey is registered already',
+    when: 'The credential id of a new passkey is registered already, by this identity or another.',
+    advice: 'Use it to sign in, or create another one.',
+  },
+  MAX_PASSKEYS_REACHED: {
+    status: 409,
+    oauth: 'invalid_request',
+    next: ['none'],
+    message: 'there are 20 passkeys, which is the most; remove one first',
+    when: 'The identity has as many passkeys as it may have.',
+    advice: 'Remove one that is no longer used.',
+  },
+  PASSKEYS_UNAVAILABLE: {
+    status: 409,
+    oauth: 'invalid_request',
+    next: ['none'],
+    message: 'passkeys do not work at this address; use the host name that they were created for',
+    when: 'The request was sent to an IP address, for which browsers create no passkeys, or to another host than that of the passkeys.',
+    advice: 'Use the host name of the service, or a recovery code.',
+  },
+  FACTOR_NOT_PROVEN: {
+    status: 409,
+    oauth: 'invalid_request',
+    next: ['enter-code', 'use-passkey'],
+    message: 'prove the second factor that you have before you add another one',
+    when: 'The identity has a second factor, and this login has not proven it yet.',
+    advice: 'Answer the auth query of the enrolled factor first.',
+  },
+  LOGIN_TOO_OLD: {
+    status: 403,
+    oauth: 'invalid_grant',
+    next: ['sign-in'],
+    message: 'adding a passkey needs a login of the last ten minutes; sign in again',
+    when: 'A session adds a passkey, and its login is more than ten minutes old.',
+    advice: 'Log in again, for example with `prompt=login`.',
+  },
   MFA_EXISTS: {
     status: 409,
     oauth: 'invalid_request',
@@ -139,17 +250,17 @@ export const LOGIN_ERRORS = {
   MFA_NOT_ENROLLED: {
     status: 409,
     oauth: 'invalid_request',
-    next: ['enroll-totp'],
-    message: 'there is no verified TOTP enrollment',
-    when: 'The identity has no verified TOTP enrollment.',
+    next: ['enroll-totp', 'enroll-passkey'],
+    message: 'no second factor of this kind is enrolled',
+    when: 'The identity has no verified TOTP enrollment, or no passkey, whichever was asked for.',
     advice: 'Enroll first.',
   },
   MFA_ENROLLMENT_NOT_STARTED: {
     status: 404,
     oauth: 'invalid_request',
     next: ['enroll-totp'],
-    message: 'there is no pending TOTP enrollment; start one first',
-    when: 'There is no pending TOTP enrollment to verify, read or cancel.',
+    message: 'there is no pending enrollment; start one first',
+    when: 'There is no pending TOTP enrollment to verify, read or cancel, or the options for a new passkey were used already.',
     advice: 'Start one.',
   },
   RATE_LIMITED: {

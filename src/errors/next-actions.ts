@@ -17,6 +17,12 @@ export const NEXT_ACTIONS = {
     'Get a JWT of the signer that `id` and `issuer` of the challenge name, and send it as a second bearer token.',
   'enter-code':
     'Ask the user for the next code of the authenticator app or for a recovery code. Never resend the same one.',
+  'use-passkey':
+    'Get fresh options and let the user answer with a passkey, or ask for a recovery code. Never resend the same answer.',
+  'enroll-passkey':
+    'Enroll a passkey first: start the enrollment, then send what the authenticator created.',
+  'prove-key':
+    'Create a new DPoP proof, with the nonce of the `DPoP-Nonce` field of this response, and send the same request with it.',
   'enroll-totp': 'Enroll an authenticator app first: start the enrollment, then verify a code.',
   wait: 'Wait for `Retry-After` seconds, with some jitter, then send the same request. If the field is missing, wait a few seconds.',
   retry: 'Send it again, once, if it may be repeated.',
@@ -45,6 +51,9 @@ export function actionAbout(missing: {
   if (challenge === undefined) return undefined
   // Only the realms of external JWTs name a signer (SPEC 401 challenges).
   if (challenge.id !== undefined) return 'present-jwt'
+  // A proof that is not valid would not become valid by a repeat; a token that needs a proof, or a nonce, would.
+  if (challenge.error === 'invalid_dpop_proof') return 'fix-client'
+  if (challenge.error === 'use_dpop_nonce') return 'prove-key'
   return challenge.error === 'expired' ? 'refresh' : 'sign-in'
 }
 
@@ -52,6 +61,8 @@ function actionOfQuery(query: AuthQuery): NextAction {
   switch (query.typeId) {
     case 'MFA':
       return query.isTotpEnrolled ? 'enter-code' : 'enroll-totp'
+    case 'PASSKEY':
+      return query.isPasskeyEnrolled ? 'use-passkey' : 'enroll-passkey'
     case 'EXT-JWT':
       return 'present-jwt'
   }

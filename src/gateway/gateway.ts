@@ -12,9 +12,14 @@ import { newId, type RequestId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
 import type { Secret } from '../base/secrets/secret.ts'
+import { type Clock, systemClock } from '../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import type { Unreadable } from '../https-server/connection.ts'
-import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
+import {
+  type ConnectionLoad,
+  createConnectionLimit,
+  mostConnections,
+} from '../https-server/connection-limit.ts'
 import { createHttpsServer, type RawAnswer } from '../https-server/https-server.ts'
 import type { Router } from '../router/router.ts'
 import { answerAsPage } from './browser/as-page.ts'
@@ -24,37 +29,54 @@ import { upstreamFields } from './http/fields.ts'
 import { forward } from './http/forward.ts'
 import { readRequest } from './http/read-request.ts'
 import { tunnel } from './http/tunnel.ts'
-import { createUpstream, type GatewayTimes, type Upstream } from './http/upstream.ts'
+import { createUpstream, type GatewayTimes } from './http/upstream.ts'
 import { createAdmit, type WayIn } from './passing/admit.ts'
-import { type Arriving, beginExchange, type Exchange } from './passing/exchange.ts'
+import {
+  type Arriving,
+  beginExchange,
+  type EndedRequest,
+  type Exchange,
+} from './passing/exchange.ts'
 import type { GatewayParts, OwnRoute } from './passing/own-routes.ts'
 import { createRely } from './passing/reliances.ts'
 import { createChooseUpstream } from './routing/choose-upstream.ts'
 import { routeRequest } from './routing/route-request.ts'
+import { createJudgeCaller } from './rules/judge-caller.ts'
 import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
 import { createConnectRoute } from './tcp/connect-route.ts'
 import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
 
 export interface GatewayOptions {
-  readonly router: Pick<Router, 'check' | 'checkHeldToken' | 'watch' | 'brand'>
+  readonly router: Pick<Router, 'check' | 'checkHeldToken' | 'watch' | 'brand' | 'rolesOf'>
   readonly settings: Pick<GatewaySettings, 'listen' | 'upstreams'>
   /** Of the listener. */
   readonly certificatePem: string
   readonly keyPem: Secret
   readonly log: Log
   readonly random: Random
+  readonly clock?: Pick<Clock, 'now'>
   /** Where browsers sign in. Default: they are refused as programs without credentials are. */
   readonly browsers?: Pick<BrowserOptions, 'controller' | 'ca' | 'clock'>
   /** Tried in this order, before certificate and token. */
   readonly waysIn?: readonly WayIn[]
   readonly ownRoutes?: readonly OwnRoute[]
   readonly times?: Partial<GatewayTimes>
+  /** Called when a request has ended, for metrics. */
+  readonly onRequest?: (ended: EndedRequest) => void
   /** The most client connections; by default what the descriptor limit allows. */
   readonly mostConnections?: number
 }
 
 export interface Gateway {
   readonly port: number
+  /** For the next handshakes; open connections stay. */
+  replaceCertificate(next: Pick<GatewayOptions, 'certificatePem' | 'keyPem'>): void
+  /**
+   * For the next requests. Those in progress finish; tunnels are cut if an upstream was changed or removed, because they
+   * were admitted by what it said before.
+   */
+  replaceUpstreams(upstreams: readonly UpstreamSettings[]): void
+  load(): ConnectionLoad & { readonly tunnels: number }
   /** Requests in progress finish, until `grace` is over; WebSockets end at once. */
   stop(grace: Duration): Promise<void>
 }
@@ -72,13 +94,9 @@ const IDLE: Duration = seconds(60)
 const DESCRIPTORS_PER_CONNECTION = 2
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { router, log, random } = options
-  const { upstreams } = options.settings
+  const { router, log, random, onRequest } = options
   const times = { ...TIMES, ...options.times }
-  const choose = createChooseUpstream(upstreams.filter(({ to }) => to.kind === 'http'))
-  const services = new Map<UpstreamSettings, Upstream>(
-    upstreams.map((upstream) => [upstream, createUpstream(upstream.to.at)]),
-  )
+  let routing = routingOf(options.settings.upstreams)
   const browsers =
     options.browsers === undefined
       ? undefined
@@ -87,13 +105,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const connect = createConnectRoute({ times, mostPerIdentity: MOST_CONNECTIONS_PER_IDENTITY })
   const routes = [connect, ...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
   const ownRoutes = new Map(routes.map((route) => [route.name, route]))
-  const admit = createAdmit({ router, waysIn })
+  const judge = createJudgeCaller({ router, clock: options.clock ?? systemClock })
+  const admit = createAdmit({ router, waysIn, judge })
   const rely = createRely({ watch: router.watch, log })
   const tunnels = new Map<Duplex, () => void>()
   const parts: GatewayParts = {
-    upstreams,
+    get upstreams() {
+      return routing.upstreams
+    },
     admit,
-    rely: (exchange, accepted) => rely(exchange.socket, accepted, () => cut(exchange)),
+    rely(exchange, accepted, upstream) {
+      const mayStillPass = () => judge(accepted, upstream, 'open') === undefined
+      return rely(exchange.socket, accepted, () => cut(exchange), mayStillPass)
+    },
     opened(exchange) {
       const { socket } = exchange
       tunnels.set(socket, () => cut(exchange))
@@ -101,6 +125,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
   }
   const most = options.mostConnections ?? mostConnections(DESCRIPTORS_PER_CONNECTION)
+  const limit = createConnectionLimit(most, log)
   const server = createHttpsServer({
     tls: { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' },
     material: {
@@ -110,7 +135,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     // No limit for the whole request: a body may take any time, provided that it keeps moving (`forward.ts`).
     timeouts: { header: times.header, request: milliseconds(0), idle: IDLE, write: times.write },
-    limit: createConnectionLimit(most, log),
+    limit,
     log,
     // All header fields must be visible, so that a repeated one is detected wherever it is.
     fields: 'all',
@@ -125,12 +150,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const code = UNREADABLE[why]
     const answer = ownAnswer({ code }, requestId)
     log.info({ requestId, status: answer.status, code, why: parserCode }, 'request')
+    onRequest?.({ status: answer.status, code, reason: undefined })
     return { ...answer, reason: code }
   }
 
   function handle(arriving: Arriving): void {
     const asPage = browsers === undefined ? {} : { asPage: answerAsPage }
-    const arrival = beginExchange(arriving, { log, random, ...asPage })
+    const arrival = beginExchange(arriving, { log, random, ...asPage, onEnd: onRequest })
     const inbound = readRequest(arrival.message)
     if ('fault' in inbound) {
       // At once: the parser may fail on the same thing, and would close before we have responded.
@@ -139,7 +165,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }
     const exchange: Exchange = { ...arrival, inbound }
     const kind = arrival.upgrade === undefined ? 'request' : 'upgrade'
-    const destination = routeRequest(inbound, kind, choose)
+    const destination = routeRequest(inbound, kind, routing.choose)
     switch (destination.to) {
       case 'nowhere': {
         const { code, why } = destination
@@ -154,7 +180,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       }
       case 'upstream': {
         const { upstream } = destination
-        if (upstreams.length > 1) arrival.note({ upstream: upstream.name })
+        if (routing.upstreams.length > 1) arrival.note({ upstream: upstream.name })
         guard(exchange, () => passTo(upstream, exchange))
       }
     }
@@ -170,8 +196,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   async function passTo(settings: UpstreamSettings, exchange: Exchange): Promise<void> {
     const { inbound, requestId, message, response, socket, upgrade } = exchange
     const accepted = await admit(exchange, settings)
-    const upstream = services.get(settings)
-    if (accepted === undefined || upstream === undefined) return
+    const upstream = createUpstream(settings.to.at)
+    if (accepted === undefined) return
     response.once('close', parts.rely(exchange, accepted, settings))
     if (socket.destroyed) return
     const given = waysIn.reduce(
@@ -204,12 +230,28 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const port = await server.listen(options.settings.listen)
   return {
     port,
+    replaceCertificate: ({ certificatePem, keyPem }) =>
+      server.replaceMaterial({ certificatePem, keyPem }),
+    replaceUpstreams(next) {
+      const kept = new Set(next.map((one) => JSON.stringify(one)))
+      const isSafe = routing.upstreams.every((one) => kept.has(JSON.stringify(one)))
+      routing = routingOf(next)
+      if (!isSafe) for (const end of tunnels.values()) end()
+    },
+    load: () => ({ ...limit.load(), tunnels: tunnels.size }),
     async stop(grace) {
       const closed = server.close(grace)
       for (const end of tunnels.values()) end()
       await closed
       browsers?.stop()
     },
+  }
+}
+
+function routingOf(upstreams: readonly UpstreamSettings[]) {
+  return {
+    upstreams,
+    choose: createChooseUpstream(upstreams.filter(({ to }) => to.kind === 'http')),
   }
 }
 

@@ -3,6 +3,7 @@
  */
 
 import type { AccountPorts } from '../domain/account/ports.ts'
+import type { DevicePorts } from '../domain/device/ports.ts'
 import type { ManagementPorts } from '../domain/management/ports.ts'
 import type { OverviewPorts } from '../domain/overview/ports.ts'
 import type { LedgerPorts } from '../domain/sessions/confirming/session-ledger.ts'
@@ -13,6 +14,7 @@ import { addAccount } from './account/account.ts'
 import { ACCOUNT_SITE } from './account/account-route.ts'
 import { addConsole } from './console/console.ts'
 import { CONSOLE_SITE } from './console/console-route.ts'
+import { addDevice } from './device/device.ts'
 import { addDocumentation } from './documentation/documentation.ts'
 import { APIS, apiAt } from './edge-api/api.ts'
 import { addAuthenticate } from './edge-api/authenticate.ts'
@@ -26,6 +28,7 @@ import { addEstCaCerts } from './edge-api/enrollment/est-cacerts.ts'
 import { addExtend } from './edge-api/enrollment/extend.ts'
 import { addExternalJwtSigners } from './edge-api/external-jwt-signers.ts'
 import { addOpenApi } from './edge-api/openapi.ts'
+import { addGateways } from './edge-api/routers/gateways.ts'
 import { addRouterChecks } from './edge-api/routers/router-checks.ts'
 import { addRouterConfirmations } from './edge-api/routers/router-confirmations.ts'
 import { addRouterFeed } from './edge-api/routers/router-feed.ts'
@@ -36,6 +39,7 @@ import { addOwnConfirmations } from './management-api/confirmations.ts'
 import { addManagementApi } from './management-api/management.ts'
 import { addHealthChecks, addMetrics } from './monitoring/probes.ts'
 import { addAuthorization } from './oidc/authorization.ts'
+import { addDeviceAuthorization } from './oidc/device-authorization.ts'
 import { addDiscovery } from './oidc/discovery.ts'
 import { addEndSession } from './oidc/end-session.ts'
 import { addIntrospect } from './oidc/introspect.ts'
@@ -45,6 +49,8 @@ import { addLoginExtJwt } from './oidc/login/login-ext-jwt.ts'
 import { addLoginExternal } from './oidc/login/login-external.ts'
 import { addLoginTotp } from './oidc/login/login-totp.ts'
 import { addLoginUsername } from './oidc/login/login-username.ts'
+import { addLoginPasskey } from './oidc/login/passkey/login-passkey.ts'
+import { addPasskeyEnroll } from './oidc/login/passkey/passkey-enroll.ts'
 import { addRestart } from './oidc/login/restart.ts'
 import { addContinue } from './oidc/login/single-sign-on.ts'
 import { addTotpEnroll } from './oidc/login/totp-enroll.ts'
@@ -58,6 +64,7 @@ import type { Router } from './router.ts'
 
 /** What the use cases that handlers call need. */
 export type HttpPorts = AccountPorts &
+  DevicePorts &
   ManagementPorts &
   OverviewPorts &
   LedgerPorts &
@@ -110,7 +117,11 @@ export function addBoundApis(
       addLoginExternal(provider, ports, listener)
       addLoginTotp(provider, ports, listener)
       addTotpEnroll(provider, ports, listener)
+      addLoginPasskey(provider, ports, listener)
+      addPasskeyEnroll(provider, ports, listener)
       addToken(provider, ports, listener)
+      addDeviceAuthorization(provider, ports, listener)
+      addDevice(provider, ports, listener)
       addUserinfo(provider, ports)
       addEndSession(provider, ports, { ...listener, allowedRedirects: postLogoutPatterns })
       addRevoke(provider, ports)
@@ -139,6 +150,7 @@ export function addBoundApis(
         addEnroll(edge, ports, listener)
         addSessionCertificates(edge, ports)
         addRouterFeed(edge, ports, listener)
+        addGateways(edge, ports)
         addRouterChecks(edge, ports)
         addRouterConfirmations(edge, ports)
         addOwnConfirmations(edge, ports)

@@ -4,6 +4,7 @@ import type { IdentityId } from '../base/ids.ts'
 import type { Caller } from '../domain/audit/events.ts'
 import type { PresentedChain } from '../domain/certificates/presented-chain.ts'
 import type { CallSession } from '../domain/sessions/call-session.ts'
+import type { PresentedProof } from '../domain/tokens/possession/proven-key.ts'
 import type { Presentation } from '../web/login/presentation.ts'
 import type { Body } from './reading/body.ts'
 import type { RequestHead } from './reading/header-fields.ts'
@@ -24,6 +25,8 @@ export interface Call<A extends Access = Access> extends RequestHead {
   readonly session: A extends AuthenticatedAccess ? CallSession : undefined
   /** The certificates that the client presented on this connection, not validated yet; undefined if there were none. */
   certificateChain(): PresentedChain | undefined
+  /** The DPoP proof of the request, not checked yet. */
+  presentedProof(): PresentedProof
   /**
    * Adds the identity, and the session if there is one, to the log line of the request. For routes that identify the
    * caller themselves.

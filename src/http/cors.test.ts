@@ -36,6 +36,7 @@ test('a listed origin may read the answer and the fields that are ours', () => {
   assert.equal(headers['vary'], 'Origin')
   assert.deepEqual(headers['access-control-expose-headers']?.split(', ').sort(), [
     'auth-request-id',
+    'dpop-nonce',
     'expiration-seconds',
     'expires-at',
     'latchkey-ending',
@@ -54,7 +55,7 @@ test('a listed origin may send a token of either kind, and a code', () => {
   assert.equal(preflight['vary'], 'Origin')
   assert.equal(preflight['access-control-allow-methods'], 'POST')
   const allowed = preflight['access-control-allow-headers']
-  assert.equal(allowed, 'authorization, content-type, mfa-validation-code, zt-session')
+  assert.equal(allowed, 'authorization, content-type, dpop, mfa-validation-code, zt-session')
 })
 
 const UNLISTED: Readonly<Record<string, string | undefined>> = {

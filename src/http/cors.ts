@@ -4,6 +4,8 @@
  */
 import {
   AUTH_REQUEST_ID_HEADER,
+  DPOP_HEADER,
+  DPOP_NONCE_HEADER,
   ENDING_HEADER,
   EXPIRATION_SECONDS_HEADER,
   EXPIRES_AT_HEADER,
@@ -19,6 +21,7 @@ export type Cors = 'open' | 'listed' | 'none'
 
 const EXPOSED = [
   AUTH_REQUEST_ID_HEADER,
+  DPOP_NONCE_HEADER,
   ENDING_HEADER,
   EXPIRATION_SECONDS_HEADER,
   EXPIRES_AT_HEADER,
@@ -30,7 +33,13 @@ const EXPOSED = [
 ]
 
 /** The header fields that the APIs read, besides those that every script may send. */
-const READ = ['authorization', 'content-type', MFA_VALIDATION_CODE_HEADER, ZT_SESSION_HEADER]
+const READ = [
+  'authorization',
+  'content-type',
+  DPOP_HEADER,
+  MFA_VALIDATION_CODE_HEADER,
+  ZT_SESSION_HEADER,
+]
 
 export function corsHeaders(
   head: Pick<RequestHead, 'headers'>,

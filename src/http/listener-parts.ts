@@ -1,5 +1,6 @@
 /** What routes need in addition to ports: what differs per listener, and what belongs only to the edge. D-267. */
 import type { Version } from '../contract/version.ts'
+import type { RelyingParty } from '../domain/factors/passkey/relying-party.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
 import type { CheckWarnings } from '../domain/health/check-warnings.ts'
 import type { ShownSetting } from '../web/console/operations/configuration-page.ts'
@@ -14,6 +15,8 @@ export interface ListenerParts {
   readonly addresses: () => ListenerAddresses
   /** D-19, D-343: the issuer name that an authenticator app shows. */
   readonly totpHostname: (head: RequestHead) => string
+  /** D-430: the site that passkeys are created for; undefined at an IP address. */
+  readonly relyingParty: (head: RequestHead) => RelyingParty | undefined
   /** D-343: what the pages show of the operator. */
   readonly branding: BrandingSettings
   readonly corsOrigins: readonly string[]

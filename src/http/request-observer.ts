@@ -27,6 +27,8 @@ export interface RequestTrace {
 /** Counts outcomes that have no audit event. Resolves and rejects like the promise. */
 export interface OutcomeCounters {
   countRefresh<T>(refreshed: Promise<T>): Promise<T>
+  /** Device authorization requests (RFC 8628). */
+  countDevice<T>(requested: Promise<T>): Promise<T>
   /** Certificates that we issued for an enrollment. */
   countEnrolled<T>(enrolled: Promise<T>): Promise<T>
 }

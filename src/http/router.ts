@@ -15,18 +15,25 @@ import { authenticateRouter } from '../domain/calls/routers/authenticate-router.
 import type { CallSession } from '../domain/sessions/call-session.ts'
 import { writeEndingId } from '../domain/sessions/confirming/ending-id.ts'
 import { CATALOGUE, Failure } from '../errors/catalogue.ts'
-import { ENDING_HEADER, EXPIRATION_SECONDS_HEADER, EXPIRES_AT_HEADER } from '../protocol/headers.ts'
+import {
+  DPOP_NONCE_HEADER,
+  ENDING_HEADER,
+  EXPIRATION_SECONDS_HEADER,
+  EXPIRES_AT_HEADER,
+} from '../protocol/headers.ts'
 import type { BrandingSettings } from '../web/login/look/branding.ts'
 import { type Address, borrowedMethods, type FindAddress, findAmong } from './addresses.ts'
 import { type Answer, type HeaderFields, sendAnswer } from './answer.ts'
 import type { Call } from './call.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { asFailure, type Face, failureAnswer } from './error-replies.ts'
+import type { ListenerAddresses } from './issuers.ts'
 import { type Look, presentationOf, presented } from './pages/presented.ts'
-import { bearersOf, ztSessionOf } from './reading/bearers.ts'
+import { bearersOf, dpopTokensOf, ztSessionOf } from './reading/bearers.ts'
 import { type Body, MOST_ENTRIES, refuseManyFields } from './reading/body.ts'
 import { wantedContent } from './reading/negotiation.ts'
 import { fingerprintOf, presentedChain } from './reading/peer-certificate.ts'
+import { presentedProof, usesDpop } from './reading/presented-proof.ts'
 import { recordOf } from './request-record.ts'
 import { ALWAYS, type AuthenticatedAccess, isAnonymous, type Route } from './route.ts'
 
@@ -35,6 +42,8 @@ export const BODY_LIMITS = { anonymous: 64 * 1024, authenticated: 1024 * 1024 } 
 
 export interface RouteDependencies {
   readonly ports: CallPorts
+  /** Set once the listener is listening. */
+  readonly addresses: () => ListenerAddresses
   readonly corsOrigins: readonly string[]
   readonly branding: BrandingSettings
   readonly log: Log
@@ -77,6 +86,7 @@ export function createRouter(
       },
       onRequest: async (request, reply) => {
         reply.headers(corsHeaders(request.raw, route.cors, use.corsOrigins))
+        if (usesDpop(request.raw)) reply.header(DPOP_NONCE_HEADER, use.ports.dpopNonces.current())
       },
       // Authenticate before reading the body, so that an anonymous caller cannot make us buffer it.
       preParsing: async (request, reply) => {
@@ -94,7 +104,7 @@ export function createRouter(
         if (route.access === 'admin' && !session.isAdmin) throw new Failure('FORBIDDEN')
       },
       handler: async (request, reply) => {
-        const call = callOf<R['access']>(request, route, use.look)
+        const call = callOf<R['access']>(request, route, use)
         const { result: answer, ended } = await use.ports.collectedEndings.collect(async () =>
           handler(call),
         )
@@ -122,6 +132,10 @@ export function createRouter(
       use.ports,
       {
         bearers: bearersOf(request.raw),
+        dpop: {
+          ...presentedProof(request.raw, use.addresses),
+          tokens: dpopTokensOf(request.raw),
+        },
         ztSession: ztSessionOf(request.raw),
         certificate: () => fingerprintOf(presentedChain(request.raw)),
       },
@@ -196,7 +210,7 @@ export const UNDECLARED = 'a route answered with a status that it does not decla
 function callOf<A extends Route['access']>(
   request: FastifyRequest,
   route: Route,
-  look: Look,
+  { look, addresses }: Pick<RouteDependencies, 'addresses'> & { readonly look: Look },
 ): Call<A> {
   const { raw } = request
   return {
@@ -213,6 +227,7 @@ function callOf<A extends Route['access']>(
     caller: callerOf(request),
     session: recordOf(request).session as Call<A>['session'],
     certificateChain: () => presentedChain(raw),
+    presentedProof: () => presentedProof(raw, addresses),
     isFrom({ identityId, sessionId }) {
       Object.assign(recordOf(request), {
         identity: identityId,

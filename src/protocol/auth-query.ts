@@ -1,7 +1,7 @@
 /** Authentication queries: what is still to be proven, and where to send it. SPEC Authentication Query; D-14, D-15. */
 
 /** An entry of `authQueries`. */
-export type AuthQuery = TotpQuery | ExtJwtQuery
+export type AuthQuery = TotpQuery | PasskeyQuery | ExtJwtQuery
 
 export interface TotpQuery {
   readonly typeId: 'MFA'
@@ -13,6 +13,20 @@ export interface TotpQuery {
   readonly provider: string
   /** Whether the user can enter a code, or must enroll first. */
   readonly isTotpEnrolled: boolean
+}
+
+/** D-434. */
+export interface PasskeyQuery {
+  readonly typeId: 'PASSKEY'
+  readonly format: 'webauthn'
+  readonly httpMethod: 'POST'
+  /** Where to send the assertion, or a recovery code. */
+  readonly httpUrl: string
+  /** Where to get the options for `navigator.credentials.get()`, with a fresh challenge. */
+  readonly optionsUrl: string
+  readonly provider: string
+  /** Whether the user has a passkey, or must enroll one first. */
+  readonly isPasskeyEnrolled: boolean
 }
 
 export interface ExtJwtQuery {
@@ -45,6 +59,28 @@ export function totpQuery(
     maxLength: 6,
     provider: brand,
     isTotpEnrolled,
+  }
+}
+
+/** The same for passkeys. */
+export const PASSKEY_URLS = {
+  oidc: '/oidc/login/passkey',
+  legacy: './authenticate/passkey',
+} as const
+
+export function passkeyQuery(
+  brand: string,
+  where: keyof typeof PASSKEY_URLS,
+  isPasskeyEnrolled: boolean,
+): PasskeyQuery {
+  return {
+    typeId: 'PASSKEY',
+    format: 'webauthn',
+    httpMethod: 'POST',
+    httpUrl: PASSKEY_URLS[where],
+    optionsUrl: `${PASSKEY_URLS[where]}/options`,
+    provider: brand,
+    isPasskeyEnrolled,
   }
 }
 

@@ -4,15 +4,21 @@
  * D-1 for the realms, D-37 for the form; RFC 9110 §11 for the grammar, RFC 6750 §3 for the attributes.
  */
 
+import { DPOP_ALGORITHMS } from './dpop/public-jwk.ts'
+
 export interface Challenge {
-  readonly scheme: 'zt-session' | 'Bearer'
+  readonly scheme: 'zt-session' | 'Bearer' | 'DPoP'
   readonly realm: string
-  readonly error: 'missing' | 'invalid' | 'expired'
+  readonly error: Fault | DpopFault | 'insufficient_scope' | 'insufficient_user_authentication'
   readonly errorDescription: string
   /** The External JWT Signer that must be satisfied; only in external JWT realms. */
   readonly id?: string
   /** That signer's issuer: where a client finds the OIDC flow to start. */
   readonly issuer?: string
+  /** The algorithms of proofs, separated by spaces; only with DPoP (RFC 9449 §7.1). */
+  readonly algs?: string
+  /** What is missing, by the names of the parameters. */
+  readonly missing?: Readonly<Record<string, string>>
 }
 
 /** SPEC: no supported token provided. Also used if no other row fits (D-37). `zt-session` comes first. */
@@ -39,7 +45,40 @@ export function ztSessionInvalid(): Challenge {
   return { ...ZT_SESSION, ...INVALID }
 }
 
-type Fault = Challenge['error']
+/** RFC 9449 §7.1, §9: what is wrong with the proof, not with the token. */
+export type DpopFault = 'invalid_dpop_proof' | 'use_dpop_nonce'
+
+/** D-452: for a token that is bound to a key: the words of the SPEC about the token, those of RFC 9449 about the proof. */
+export function dpopChallenge(brand: string, error: 'invalid' | 'expired' | DpopFault): Challenge {
+  return {
+    scheme: 'DPoP',
+    realm: `${brand}-oidc`,
+    error,
+    errorDescription: { ...DESCRIPTIONS, ...DPOP_DESCRIPTIONS }[error],
+    algs: DPOP_ALGORITHMS.join(' '),
+  }
+}
+
+/** RFC 6750 §3.1: the token is valid, and its identity may not do this (D-404). */
+export function insufficientScope(
+  brand: string,
+  missing: Readonly<Record<string, string>>,
+): Challenge {
+  const errorDescription = 'this identity is not allowed here'
+  return { ...bearer(brand), error: 'insufficient_scope', errorDescription, missing }
+}
+
+/** RFC 9470 §3: another or a more recent authentication is needed (D-404). */
+export function insufficientAuthentication(
+  brand: string,
+  missing: Readonly<Record<string, string>>,
+): Challenge {
+  const errorDescription = 'a different authentication is required here'
+  const error = 'insufficient_user_authentication'
+  return { ...bearer(brand), error, errorDescription, missing }
+}
+
+export type Fault = 'missing' | 'invalid' | 'expired'
 
 /** SPEC: a primary external JWT is required and absent, expired or invalid. */
 export function primaryExtJwt(brand: string, fault: Fault, signer: ChallengedSigner): Challenge {
@@ -62,6 +101,11 @@ const DESCRIPTIONS: Readonly<Record<Fault, string>> = {
   invalid: 'token is invalid',
 }
 
+const DPOP_DESCRIPTIONS: Readonly<Record<DpopFault, string>> = {
+  invalid_dpop_proof: 'the DPoP proof is missing, not valid or was used before',
+  use_dpop_nonce: 'the DPoP proof must have the nonce of the DPoP-Nonce field',
+}
+
 function extJwt(realm: string, error: Fault, { id, issuer }: ChallengedSigner): Challenge {
   return { scheme: 'Bearer', realm, error, errorDescription: DESCRIPTIONS[error], id, issuer }
 }
@@ -73,13 +117,15 @@ const bearer = (brand: string) => ({ scheme: 'Bearer', realm: `${brand}-oidc` })
 /** Returns the value of the one header field (D-37). Always printable ASCII. */
 export function formatChallenges(challenges: readonly Challenge[]): string {
   return challenges
-    .map(({ scheme, realm, error, errorDescription, id, issuer }) => {
+    .map(({ scheme, realm, error, errorDescription, id, issuer, algs, missing }) => {
       const attributes = [
         ['realm', realm],
         ['error', error],
         ['error_description', errorDescription],
         ['id', id],
         ['issuer', issuer],
+        ['algs', algs],
+        ...Object.entries(missing ?? {}),
       ] as const
       const given = attributes.flatMap(([name, value]) =>
         value === undefined ? [] : [`${name}=${quotedString(value)}`],

@@ -3,6 +3,12 @@
 /** Carries the auth request id on the authorization redirect and on login responses (D-4). */
 export const AUTH_REQUEST_ID_HEADER = 'auth-request-id'
 
+/** RFC 9449 §4.1: the proof that the sender has the key of its token. */
+export const DPOP_HEADER = 'dpop'
+
+/** RFC 9449 §8: the nonce for the next proof. */
+export const DPOP_NONCE_HEADER = 'dpop-nonce'
+
 /** SPEC Response headers: whole seconds until the session ends (D-39). */
 export const EXPIRATION_SECONDS_HEADER = 'expiration-seconds'
 

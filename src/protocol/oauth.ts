@@ -3,10 +3,13 @@
  * RFC 6749 §4.1.2.1 (authorization), §5.2 (token); OIDC Core §3.1.2.6 for those that OpenID adds.
  */
 
-export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const
+/** RFC 8628 §3.4. */
+export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
+
+export const GRANT_TYPES = ['authorization_code', 'refresh_token', DEVICE_CODE_GRANT] as const
 export type GrantType = (typeof GRANT_TYPES)[number]
 
-/** The errors of OAuth endpoints: D-28, and RFC 6750 §3.1 for bearer tokens. */
+/** The errors of OAuth endpoints: D-28, RFC 6750 §3.1 for bearer tokens, and RFC 9449 §5 and §8 for DPoP. */
 export const TOKEN_ERRORS = [
   'invalid_request',
   'invalid_client',
@@ -14,7 +17,14 @@ export const TOKEN_ERRORS = [
   'unsupported_grant_type',
   'invalid_scope',
   'invalid_token',
+  // RFC 8628 §3.5.
+  'authorization_pending',
+  'slow_down',
+  'access_denied',
+  'expired_token',
   'insufficient_scope',
+  'invalid_dpop_proof',
+  'use_dpop_nonce',
   'temporarily_unavailable',
   'server_error',
 ] as const

@@ -8,6 +8,7 @@ const OPEN: PolicyDemands = {
   id: 'policy-1',
   allowsPassword: true,
   allowsCertificate: true,
+  allowsPasskey: true,
   signers: ['signer-1'],
   cas: ['ca-1'],
   ...factorDemands({}),

@@ -7,16 +7,19 @@
 import type { ChallengedSigner } from './challenge.ts'
 import { primaryMethodOf } from './factors/amr.ts'
 import {
-  demandedFactors,
+  demandedChoices,
   type FactorDemands,
   SECOND_FACTORS,
   type SecondFactorId,
+  unmetChoices,
 } from './factors/second-factors.ts'
 
 export interface PolicyDemands extends FactorDemands {
   readonly id: string
   readonly allowsPassword: boolean
   readonly allowsCertificate: boolean
+  /** Whether a passkey may begin a session without a password (D-431). */
+  readonly allowsPasskey: boolean
   /** The signers whose JWT may begin a session: the enabled ones. */
   readonly signers: readonly string[]
   /** The third-party CAs whose certificates may begin a session: the verified and enabled ones. */
@@ -42,6 +45,8 @@ export type UnmetDemand =
   | 'signer-not-trusted'
   | 'ca-not-trusted'
   | `${SecondFactorId}-missing`
+  /** None of several factors, any of which would do. */
+  | 'second-factor-missing'
 
 /**
  * Returns undefined if the login is enough. The external JWT and the certificate of a request are checked by the
@@ -64,9 +69,16 @@ export function unmetDemand(
       if (demands.signers.length === 0) return 'method-not-allowed'
       if (signerId !== undefined && !demands.signers.includes(signerId)) return 'signer-not-trusted'
       break
+    case 'passkey':
+      if (!demands.allowsPasskey) return 'method-not-allowed'
+      break
   }
-  const missing = demandedFactors(demands).find((id) => !amr.includes(SECOND_FACTORS[id].amr))
-  return missing === undefined ? undefined : `${missing}-missing`
+  const [missing] = unmetChoices(demandedChoices(demands), (id) =>
+    amr.includes(SECOND_FACTORS[id].amr),
+  )
+  if (missing === undefined) return undefined
+  const [only, ...others] = missing
+  return only === undefined || others.length > 0 ? 'second-factor-missing' : `${only}-missing`
 }
 
 /**

@@ -13,6 +13,10 @@ export interface AccessTokenClaims {
   readonly auth_time: number
   readonly amr: readonly string[]
   readonly scope: string
+  /** RFC 9068 §2.2.3.1: the role attributes of the identity; absent if they are too long for a token (D-400). */
+  readonly roles?: readonly string[]
+  /** The version of that list: a role that was removed in a later one does not count at routers. */
+  readonly z_rv: number
   /** API session id. */
   readonly z_asid: string
   /** The identity is an administrator. */
@@ -31,8 +35,11 @@ export interface AccessTokenClaims {
   readonly z_ejs?: string
   /** Id of the third-party CA that issued the certificate of the login, if any: it may be disabled later (D-232). */
   readonly z_ca?: string
-  /** RFC 8705 §3.1: the certificate of the login, for services that require it together with the token (D-24). */
-  readonly cnf?: { readonly 'x5t#S256': string }
+  /**
+   * RFC 8705 §3.1: the certificate of the login, for services that require it together with the token (D-24). RFC 9449
+   * §6.1: the key that every sender of the token must prove (D-452).
+   */
+  readonly cnf?: { readonly 'x5t#S256'?: string; readonly jkt?: string }
 }
 
 export const ACCESS_TOKEN_TYPE = 'a'

@@ -14,6 +14,7 @@ import {
 } from './client-certificate.ts'
 import type { FeedCopy, Known } from './feed-copy.ts'
 import { type JudgedLogin, type LoginUnderPolicy, policyRefusal } from './policy-check.ts'
+import type { SessionFacts } from './roles.ts'
 import type { SessionChecks } from './session-checks.ts'
 
 export interface Presented {
@@ -39,6 +40,8 @@ export interface Accepted {
   readonly subjects: readonly string[]
   /** Compared with the policies when they change; undefined with an older controller, which does not send it. */
   readonly login?: JudgedLogin
+  /** What rules about callers need beside that. Roles may have been removed since: ask `Router.rolesOf`. */
+  readonly facts?: SessionFacts
 }
 
 export interface Refused {
@@ -92,6 +95,7 @@ interface Session {
   readonly boundTo?: string | undefined
   /** Undefined with an older controller, which does not send it. */
   readonly login?: LoginUnderPolicy | undefined
+  readonly facts?: SessionFacts
 }
 
 export function createRouterCheck(deps: {
@@ -207,7 +211,7 @@ function mismatch(
 function accept(
   certificate: ClientCertificate | undefined,
   name: CertificateName | undefined,
-  { sessionId, identityId, tokenId, keyId, expiresAt, boundTo, login }: Session,
+  { sessionId, identityId, tokenId, keyId, expiresAt, boundTo, login, facts }: Session,
 ): Accepted {
   const certificateId = name?.kind === 'session' ? name.certificateId : undefined
   const key = keyId === undefined ? undefined : keySubject(keyId)
@@ -224,6 +228,7 @@ function accept(
     ...(login === undefined
       ? {}
       : { login: { ...login, boundTo, shown: certificate?.thumbprint } }),
+    ...(facts === undefined ? {} : { facts }),
   }
 }
 

@@ -47,7 +47,7 @@ export function createConfirmer(deps: {
   const { controller, identity, clock, log, times = TIMES } = deps
   const url = new URL(ROUTER_CONFIRMATIONS_PATH, controller)
   const run = base64url(deps.random.bytes(RUN_BYTES))
-  const agent = new Agent({ ...controllerTls(identity), keepAlive: true, maxSockets: 1 })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   /** When each session was last reported, oldest first; undefined while it has not been. */
   const sessions = new Map<string, Duration | undefined>()
   const unreported = new Set<string>()
@@ -97,15 +97,19 @@ export function createConfirmer(deps: {
         accept: 'application/json',
       }
       const signal = AbortSignal.timeout(PATIENCE)
-      const call = request(url, { method: 'POST', agent, headers, signal }, (response) => {
-        // The text is of no use; reading it frees the connection.
-        response.on('error', reject).on('end', () => {
-          const { statusCode } = response
-          if (statusCode === 200) resolve()
-          else reject(new Error(`the controller answered with status ${statusCode}`))
-        })
-        response.resume()
-      })
+      const call = request(
+        url,
+        { ...controllerTls(identity), method: 'POST', agent, headers, signal },
+        (response) => {
+          // The text is of no use; reading it frees the connection.
+          response.on('error', reject).on('end', () => {
+            const { statusCode } = response
+            if (statusCode === 200) resolve()
+            else reject(new Error(`the controller answered with status ${statusCode}`))
+          })
+          response.resume()
+        },
+      )
       call.on('error', reject)
       call.end(body)
     })

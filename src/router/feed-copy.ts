@@ -9,9 +9,11 @@
 import type { Clock } from '../base/time/clock.ts'
 import { type Duration, hours, milliseconds, seconds } from '../base/time/duration.ts'
 import type { Instant } from '../base/time/instant.ts'
+import { readRoleSubject } from '../protocol/feed/role-removals.ts'
 import { ROUTER_CUT_OFF_SECONDS } from '../protocol/limits.ts'
 import type { PolicyDemands } from '../protocol/policy-demands.ts'
 import { FeedFault, type FeedLine } from './feed-lines.ts'
+import { createRoleRemovals, type RolesAt } from './roles.ts'
 import { readTokenKeys, type TokenKeys } from './token-keys.ts'
 import { readTrustedCas, type TrustedCas } from './trusted-cas.ts'
 
@@ -36,6 +38,8 @@ export interface FeedCopy {
   /** Undefined until the first feed was ready. */
   known(): Known | undefined
   hasEnded(subject: string): boolean
+  /** The roles of a session that its identity has not lost since (D-400). */
+  rolesOf(identityId: string, roles: RolesAt): readonly string[]
   /** Whether nothing can be relied on: never ready, or no heartbeat for too long. */
   isCutOff(): boolean
   /**
@@ -72,6 +76,8 @@ export function createFeedCopy(deps: {
   readonly onEnded: (subject: string) => void
   /** Called if the controller was restored from a backup: whatever was accepted before has ended (D-159). */
   readonly onNewEpoch?: () => void
+  /** Called when an identity has lost a role. */
+  readonly onRoleLost?: (identityId: string) => void
   /** Called when the demands of policies may have changed. */
   readonly onPolicies?: () => void
   /** Called when everything before this mark was applied (D-381). */
@@ -79,6 +85,7 @@ export function createFeedCopy(deps: {
 }): FeedCopy {
   const { clock, onEnded } = deps
   const ended = new Map<string, Ended>()
+  const removals = createRoleRemovals()
   let known: Known | undefined
   let cursor: string | undefined
   let heardAt: Duration | undefined
@@ -93,7 +100,10 @@ export function createFeedCopy(deps: {
         before !== undefined && before.keepUntil > keepUntil ? before.keepUntil : keepUntil,
       keepUptime: before !== undefined && before.keepUptime > forget ? before.keepUptime : forget,
     })
-    if (before === undefined) onEnded(subject)
+    if (before !== undefined) return
+    const removal = readRoleSubject(subject)
+    if (removal === undefined) onEnded(subject)
+    else if (removals.add(removal)) deps.onRoleLost?.(removal.identityId)
   }
 
   return {
@@ -113,12 +123,15 @@ export function createFeedCopy(deps: {
     },
     known: () => known,
     hasEnded: (subject) => ended.has(subject),
+    rolesOf: removals.rolesOf,
     isCutOff: () => heardAt === undefined || clock.uptime() - heardAt > CUT_OFF_AFTER,
     forgetExpired() {
       const now = clock.now()
       const uptime = clock.uptime()
       for (const [subject, { keepUntil, keepUptime }] of ended) {
-        if (keepUntil <= now && keepUptime <= uptime) ended.delete(subject)
+        if (keepUntil > now || keepUptime > uptime) continue
+        ended.delete(subject)
+        removals.forget(subject)
       }
     },
   }

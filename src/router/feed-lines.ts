@@ -116,17 +116,20 @@ const READERS = {
 
   policy(members: JsonObject): FeedLine | undefined {
     const { id, signers, cas, requireExtJwt } = members
-    const { allowsPassword, allowsCertificate, bindTokens } = members
+    // A controller of an earlier version knows no passkeys, and allows none (D-431).
+    const { allowsPassword, allowsCertificate, allowsPasskey = false, bindTokens } = members
     if (!isText(id) || !areTexts(signers) || !areTexts(cas)) return undefined
     if (typeof allowsPassword !== 'boolean' || typeof allowsCertificate !== 'boolean') {
       return undefined
     }
+    if (typeof allowsPasskey !== 'boolean') return undefined
     const factors = parseFactorDemands(members)
     if (factors === undefined || typeof bindTokens !== 'boolean') return undefined
     const required = readRequired(requireExtJwt)
     if (required === undefined) return undefined
     const rest = { signers, cas, ...factors, bindTokens, requireExtJwt: required }
-    return { type: 'policy', policy: { id, allowsPassword, allowsCertificate, ...rest } }
+    const methods = { allowsPassword, allowsCertificate, allowsPasskey }
+    return { type: 'policy', policy: { id, ...methods, ...rest } }
   },
 
   'policy-removed'({ id }: JsonObject): FeedLine | undefined {

@@ -57,10 +57,14 @@ export interface Router {
   readonly checkHeldToken: HeldTokenCheck
   /** For connections that stay open after a check: calls back once when they must be closed. */
   readonly watch: Watch
+  /** The roles that the identity of a session has now; undefined if the controller did not tell (D-400). */
+  rolesOf(accepted: Accepted): readonly string[] | undefined
   /** Resolves once a check can succeed. */
   readonly ready: Promise<void>
   /** From then on every check is refused, and what was open has been ended. */
   isCutOff(): boolean
+  /** From the next connection to the controller on. Throws TypeError, and keeps the former one. */
+  replaceIdentity(identity: RouterOptions['identity']): void
   /** The controller's brand, for challenges; undefined until it is known. */
   brand(): string | undefined
   stop(): Promise<void>
@@ -78,9 +82,22 @@ export function startRouter(options: RouterOptions): Router {
   const { log = SILENT, clock = systemClock, random = systemRandom } = options
   const controller = parseControllerUrl(options.controller)
   if (controller === undefined) throw new TypeError('the controller must be https://HOST:PORT')
-  const identity: RouterIdentity = { ...options.identity, key: new Secret(options.identity.key) }
-  const fault = identityFault(identity)
-  if (fault !== undefined) throw new TypeError(`the identity ${fault}`)
+  let current = checkedIdentity(options.identity)
+  /** Read for each connection, because it is replaced when it was renewed. */
+  const identity: RouterIdentity = {
+    get id() {
+      return current.id
+    },
+    get cert() {
+      return current.cert
+    },
+    get key() {
+      return current.key
+    },
+    get ca() {
+      return current.ca
+    },
+  }
 
   const confirmer = createConfirmer({ controller, identity, clock, random, log })
   const watches = createWatches({ copy: () => copy, clock })
@@ -89,6 +106,7 @@ export function startRouter(options: RouterOptions): Router {
     onEnded: watches.tell,
     onNewEpoch: watches.endAll,
     onPolicies: watches.judgeAgain,
+    onRoleLost: watches.loseRole,
     onMark: (mark) => confirmer.applied(mark),
   })
   const sessionChecks = createSessionChecks({ controller, identity, clock })
@@ -127,8 +145,14 @@ export function startRouter(options: RouterOptions): Router {
     check: (presented) => check(presented).then(noted),
     checkHeldToken: (token) => checkHeldToken(token).then(noted),
     watch: watches.watch,
+    rolesOf({ identityId, facts }) {
+      return facts?.roles && copy.rolesOf(identityId, facts.roles)
+    },
     ready: ready.promise,
     isCutOff: () => copy.isCutOff(),
+    replaceIdentity(next) {
+      current = checkedIdentity(next)
+    },
     brand: () => copy.known()?.brand,
     async stop() {
       clearInterval(looking)
@@ -138,4 +162,11 @@ export function startRouter(options: RouterOptions): Router {
       await feed.stop()
     },
   }
+}
+
+function checkedIdentity(given: RouterOptions['identity']): RouterIdentity {
+  const identity: RouterIdentity = { ...given, key: new Secret(given.key) }
+  const fault = identityFault(identity)
+  if (fault !== undefined) throw new TypeError(`the identity ${fault}`)
+  return identity
 }

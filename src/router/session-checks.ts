@@ -10,6 +10,7 @@ import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
 import { ROUTER_CHECKS_PATH } from './paths.ts'
 import type { LoginUnderPolicy } from './policy-check.ts'
+import { readFacts, readRoles, type SessionFacts } from './roles.ts'
 import { controllerTls, type RouterIdentity } from './router-identity.ts'
 
 export interface SessionChecks {
@@ -25,6 +26,7 @@ export type SessionAnswer =
       readonly expiresAt: Instant
       /** Undefined with an older controller, which does not send it. */
       readonly login?: LoginUnderPolicy | undefined
+      readonly facts?: SessionFacts
     }
   | { readonly outcome: 'inactive' }
   /** The controller gave no usable answer. Never cached. */
@@ -52,11 +54,7 @@ export function createSessionChecks(deps: {
 }): SessionChecks {
   const { controller, identity, clock, patience = PATIENCE } = deps
   const url = new URL(ROUTER_CHECKS_PATH, controller)
-  const agent = new Agent({
-    ...controllerTls(identity),
-    keepAlive: true,
-    maxSockets: MOST_CONNECTIONS,
-  })
+  const agent = new Agent({ keepAlive: true, maxSockets: MOST_CONNECTIONS })
   /** By the hash of the token, oldest first. */
   const kept = new Map<string, { readonly at: Duration; readonly answer: Promise<SessionAnswer> }>()
   let asked = 0
@@ -80,21 +78,25 @@ export function createSessionChecks(deps: {
         accept: 'application/json',
       }
       const signal = AbortSignal.timeout(patience)
-      const call = request(url, { method: 'POST', agent, headers, signal }, (response) => {
-        const chunks: Uint8Array[] = []
-        let length = 0
-        response.on('error', reject)
-        response.on('data', (chunk: Uint8Array) => {
-          length += chunk.length
-          if (length > LARGEST_ANSWER) response.destroy(new Error('the answer is too large'))
-          else chunks.push(chunk)
-        })
-        response.on('end', () => {
-          const { statusCode } = response
-          if (statusCode === 200) resolve(Buffer.concat(chunks))
-          else reject(new Error(`the controller answered with status ${statusCode}`))
-        })
-      })
+      const call = request(
+        url,
+        { ...controllerTls(identity), method: 'POST', agent, headers, signal },
+        (response) => {
+          const chunks: Uint8Array[] = []
+          let length = 0
+          response.on('error', reject)
+          response.on('data', (chunk: Uint8Array) => {
+            length += chunk.length
+            if (length > LARGEST_ANSWER) response.destroy(new Error('the answer is too large'))
+            else chunks.push(chunk)
+          })
+          response.on('end', () => {
+            const { statusCode } = response
+            if (statusCode === 200) resolve(Buffer.concat(chunks))
+            else reject(new Error(`the controller answered with status ${statusCode}`))
+          })
+        },
+      )
       call.on('error', reject)
       call.end(body)
     })
@@ -137,7 +139,11 @@ function readAnswer(bytes: Uint8Array): SessionAnswer {
     return { outcome: 'unknown', why: 'the answer of the controller cannot be read' }
   }
   const login = readLogin(data ?? {})
-  return { outcome: 'active', sessionId, identityId, expiresAt: instant(until), login }
+  const { roleAttributes, roleVersion, authenticatedAt } = data ?? {}
+  const at = isText(authenticatedAt) ? Date.parse(authenticatedAt) : Number.NaN
+  const since = Number.isNaN(at) ? undefined : instant(at)
+  const facts = readFacts(readRoles(roleAttributes, roleVersion), since)
+  return { outcome: 'active', sessionId, identityId, expiresAt: instant(until), login, ...facts }
 }
 
 function readLogin(data: Readonly<Record<string, unknown>>): LoginUnderPolicy | undefined {

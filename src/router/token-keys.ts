@@ -12,6 +12,7 @@ import {
   type AccessTokenClaims,
 } from '../protocol/service-claims.ts'
 import type { LoginUnderPolicy } from './policy-check.ts'
+import { readFacts, readRoles, type SessionFacts } from './roles.ts'
 
 export interface TokenKeys {
   verify(token: string, expected: ExpectedToken): Promise<TokenVerdict>
@@ -41,6 +42,7 @@ export interface RouterToken {
   readonly boundTo: string | undefined
   /** Undefined if the token does not have it; tokens of this service always do. */
   readonly login: LoginUnderPolicy | undefined
+  readonly facts?: SessionFacts
 }
 
 /** The algorithms of a controller (D-23). Nothing symmetric, and no `none` (R053). */
@@ -121,6 +123,10 @@ function readClaims(payload: JWTPayload, keyId: string): RouterToken | undefined
     expiresAt: instant(exp * 1_000),
     boundTo: typeof thumbprint === 'string' ? thumbprint : undefined,
     login: readLogin({ amr, z_ap, z_ejs, z_ca }),
+    ...readFacts(
+      readRoles(claims.roles, claims.z_rv),
+      typeof claims.auth_time === 'number' ? instant(claims.auth_time * 1_000) : undefined,
+    ),
   }
 }
 

@@ -8,12 +8,16 @@ import type { Accepted } from './check.ts'
 import type { FeedCopy } from './feed-copy.ts'
 import { policyRefusal } from './policy-check.ts'
 
-export type EndOfAcceptance = 'ended' | 'certificate-expired' | 'cut-off' | 'policy'
+export type EndOfAcceptance = 'ended' | 'certificate-expired' | 'cut-off' | 'policy' | 'rules'
 
 /** Returns a function that stops watching. Reports what has ended meanwhile before it returns. */
 export type Watch = (
-  accepted: Pick<Accepted, 'subjects' | 'certificateExpiresAt' | 'login'>,
+  accepted: Pick<Accepted, 'subjects' | 'certificateExpiresAt' | 'login'> & {
+    readonly identityId?: string
+  },
   onEnd: (why: EndOfAcceptance) => void,
+  /** Rules of the caller's own, asked again when the identity has lost a role. */
+  mayStillPass?: () => boolean,
 ) => () => void
 
 export interface Watches {
@@ -22,6 +26,8 @@ export interface Watches {
   tell(subject: string): void
   /** Policies have changed: ends what they no longer accept (D-232). */
   judgeAgain(): void
+  /** The identity has lost a role: ends what its rules no longer accept (D-400). */
+  loseRole(identityId: string): void
   /** Everything that was accepted has ended. */
   endAll(): void
   /** Checks the time: certificates expire, and silence may last too long. Called several times a second. */
@@ -31,6 +37,9 @@ export interface Watches {
 interface Watcher {
   readonly accepted: Parameters<Watch>[0]
   readonly onEnd: (why: EndOfAcceptance) => void
+  readonly mayStillPass: (() => boolean) | undefined
+  /** The subjects of what was accepted, and its identity if it has rules. */
+  readonly keys: readonly string[]
 }
 
 export function createWatches(deps: {
@@ -43,7 +52,7 @@ export function createWatches(deps: {
 
   function forget(watcher: Watcher): boolean {
     if (!watchers.delete(watcher)) return false
-    for (const subject of watcher.accepted.subjects) {
+    for (const subject of watcher.keys) {
       const others = bySubject.get(subject)
       others?.delete(watcher)
       if (others?.size === 0) bySubject.delete(subject)
@@ -60,23 +69,32 @@ export function createWatches(deps: {
   }
 
   return {
-    watch(accepted, onEnd) {
-      const watcher = { accepted, onEnd }
+    watch(accepted, onEnd, mayStillPass) {
+      const { subjects, identityId } = accepted
+      const keys = identityId === undefined ? subjects : [...subjects, rulesOf(identityId)]
+      const watcher = { accepted, onEnd, mayStillPass, keys }
       watchers.add(watcher)
-      for (const subject of accepted.subjects) {
+      for (const subject of keys) {
         const others = bySubject.get(subject)
         if (others === undefined) bySubject.set(subject, new Set([watcher]))
         else others.add(watcher)
       }
       const copy = deps.copy()
-      if (accepted.subjects.some((subject) => copy.hasEnded(subject))) end(watcher, 'ended')
+      if (subjects.some((subject) => copy.hasEnded(subject))) end(watcher, 'ended')
       else if (copy.isCutOff()) end(watcher, 'cut-off')
       else if (isUnmet(watcher)) end(watcher, 'policy')
+      else if (mayStillPass?.() === false) end(watcher, 'rules')
       return () => void forget(watcher)
     },
 
     tell(subject) {
       for (const watcher of [...(bySubject.get(subject) ?? [])]) end(watcher, 'ended')
+    },
+
+    loseRole(identityId) {
+      for (const watcher of [...(bySubject.get(rulesOf(identityId)) ?? [])]) {
+        if (watcher.mayStillPass?.() === false) end(watcher, 'rules')
+      }
     },
 
     judgeAgain() {
@@ -98,4 +116,9 @@ export function createWatches(deps: {
       }
     },
   }
+}
+
+/** No subject of an ending has this form. */
+function rulesOf(identityId: string): string {
+  return `rules of ${identityId}`
 }

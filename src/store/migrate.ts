@@ -5,20 +5,24 @@
 import { type Kysely, sql } from 'kysely'
 import { StoreUnavailable } from '../errors/store-unavailable.ts'
 import type { Database } from './dialects/database.ts'
-import { foundation } from './migrations/0001-foundation.ts'
-import { foldedEvents } from './migrations/0002-folded-events.ts'
-import { passwordFailures } from './migrations/0003-password-failures.ts'
-import { voidedLogins } from './migrations/0004-voided-logins.ts'
-import { tokensEnd } from './migrations/0005-tokens-end.ts'
-import { enrollmentOwner } from './migrations/0006-enrollment-owner.ts'
-import { lastLogin } from './migrations/0007-last-login.ts'
-import { enrollmentJwt } from './migrations/0008-enrollment-jwt.ts'
-import { eventNames } from './migrations/0009-event-names.ts'
-import { overview } from './migrations/0010-overview.ts'
 import { confirmedEndings } from './migrations/0011-confirmed-endings.ts'
 import { keyPurpose } from './migrations/0012-key-purpose.ts'
 import { instances } from './migrations/0013-instances.ts'
 import { routerHosts } from './migrations/0014-router-hosts.ts'
+import { passkeys } from './migrations/0015-passkeys.ts'
+import { deviceCodes } from './migrations/0016-device-codes.ts'
+import { usedProofs } from './migrations/0017-used-proofs.ts'
+import { roleVersion } from './migrations/0018-role-version.ts'
+import { foundation } from './migrations/first/0001-foundation.ts'
+import { foldedEvents } from './migrations/first/0002-folded-events.ts'
+import { passwordFailures } from './migrations/first/0003-password-failures.ts'
+import { voidedLogins } from './migrations/first/0004-voided-logins.ts'
+import { tokensEnd } from './migrations/first/0005-tokens-end.ts'
+import { enrollmentOwner } from './migrations/first/0006-enrollment-owner.ts'
+import { lastLogin } from './migrations/first/0007-last-login.ts'
+import { enrollmentJwt } from './migrations/first/0008-enrollment-jwt.ts'
+import { eventNames } from './migrations/first/0009-event-names.ts'
+import { overview } from './migrations/first/0010-overview.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -38,6 +42,10 @@ const MIGRATIONS: readonly Migration[] = [
   keyPurpose,
   instances,
   routerHosts,
+  passkeys,
+  deviceCodes,
+  usedProofs,
+  roleVersion,
 ]
 
 /** The schema version that this program knows. */

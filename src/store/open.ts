@@ -16,6 +16,7 @@ import { sqlCertificateRenewals } from './identities/certificate-renewals.ts'
 import { sqlCodeGuesses } from './identities/code-guesses.ts'
 import { sqlEnrollments } from './identities/enrollments.ts'
 import { sqlIdentities } from './identities/identities.ts'
+import { sqlPasskeys } from './identities/passkeys.ts'
 import { sqlPasswordFailures } from './identities/password-failures.ts'
 import { sqlRecoveryCodes } from './identities/recovery-codes.ts'
 import { sqlTotpEnrollments } from './identities/totp-enrollments.ts'
@@ -35,12 +36,14 @@ import { sqlExternalJwtSigners } from './rules/external-jwt-signers.ts'
 import { sqlRuleVersions } from './rules/rule-versions.ts'
 import { sqlApiSessions } from './sessions/api-sessions.ts'
 import { sqlAuthRequests } from './sessions/auth-requests.ts'
+import { sqlDeviceCodes } from './sessions/device-codes.ts'
 import { sqlRefreshTokens } from './sessions/refresh-tokens.ts'
 import { sqlRouterRuns } from './sessions/router-runs.ts'
 import { sqlSessionCertificates } from './sessions/session-certificates.ts'
 import { sqlSessionContacts } from './sessions/session-contacts.ts'
 import { sqlSessionEndings } from './sessions/session-endings.ts'
 import { sqlSpentStates } from './sessions/spent-states.ts'
+import { sqlUsedProofs } from './sessions/used-proofs.ts'
 import { inTransaction } from './short-way.ts'
 import type { Tables } from './tables.ts'
 import { runAsWhole } from './transaction.ts'
@@ -177,11 +180,14 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
   cas: ({ db }) => sqlCas(db),
   ruleVersions: ({ db }) => sqlRuleVersions(db),
   totpEnrollments: ({ db }) => sqlTotpEnrollments(db),
+  passkeys: ({ db }) => sqlPasskeys(db),
   recoveryCodes: ({ db }) => sqlRecoveryCodes(db),
   codeGuesses: ({ db }) => sqlCodeGuesses(db),
   passwordFailures: ({ db }) => sqlPasswordFailures(db),
   authRequests: ({ db }) => sqlAuthRequests(db),
   spentStates: ({ db }) => sqlSpentStates(db),
+  deviceCodes: ({ db }) => sqlDeviceCodes(db),
+  usedProofs: ({ db }) => sqlUsedProofs(db),
   apiSessions: ({ db, lists }) => sqlApiSessions(db, lists),
   refreshTokens: ({ db }) => sqlRefreshTokens(db),
   sessionCertificates: ({ db }) => sqlSessionCertificates(db),

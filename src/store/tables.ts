@@ -37,11 +37,14 @@ export interface Tables {
   authenticators: AuthenticatorRow
   enrollments: EnrollmentRow
   totp_enrollments: TotpEnrollmentRow
+  passkeys: PasskeyRow
   recovery_codes: RecoveryCodeRow
   code_guesses: CodeGuessesRow
   password_failures: PasswordFailuresRow
   auth_requests: AuthRequestRow
   spent_states: SpentStateRow
+  device_codes: DeviceCodeRow
+  used_proofs: UsedProofRow
   api_sessions: ApiSessionRow
   refresh_tokens: RefreshTokenRow
   session_certificates: SessionCertificateRow
@@ -160,9 +163,27 @@ export interface TotpEnrollmentRow {
   created_at: Instant
 }
 
+export interface PasskeyRow {
+  id: AuthenticatorId
+  identity_id: IdentityId
+  name: string
+  credential_id: string
+  rp_id: string
+  public_key: string
+  sign_count: number
+  transports: Json
+  aaguid: string
+  is_backup_eligible: number
+  is_backed_up: number
+  created_at: Instant
+  last_used_at: Instant | null
+}
+
 interface RecoveryCodeRow {
   identity_id: IdentityId
   code_hash: SecretHash
+  /** The pending TOTP enrollment that it was shown with; null once it is good (D-437). */
+  enrollment_id: TotpEnrollmentId | null
 }
 
 interface CodeGuessesRow {
@@ -246,6 +267,28 @@ export interface SessionCertificateRow {
 export interface SpentStateRow {
   hash: SecretHash
   expires_at: Instant
+}
+
+interface UsedProofRow {
+  hash: string
+  expires_at: Instant
+}
+
+export interface DeviceCodeRow {
+  hash: SecretHash
+  user_code_hash: SecretHash
+  client_id: string
+  issuer: OidcSession['issuer']
+  scopes: Json
+  /** Of the address, for counting. */
+  network: string
+  address: string
+  user_agent: string | null
+  requested_at: Instant
+  expires_at: Instant
+  poll_interval: Duration
+  polled_at: Instant | null
+  answer: string
 }
 
 export interface SessionEndingRow {

@@ -52,6 +52,6 @@ test('R117: nothing that we ship wants to run code while it is installed, and no
 test('R117: we ship few packages, and each is there because one of ours asked for it', () => {
   // A start for a talk, not a law: whoever raises it says in the commit what for.
   const shipped = locked.filter(([, { dev, optional }]) => dev !== true && optional !== true)
-  assert.ok(shipped.length <= 140, `${shipped.length} packages are shipped`)
+  assert.ok(shipped.length <= 145, `${shipped.length} packages are shipped`)
   assert.ok(Object.keys(manifest.dependencies).length <= 16)
 })

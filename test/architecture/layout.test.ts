@@ -7,6 +7,8 @@ import { test } from 'node:test'
 const ROOT = join(import.meta.dirname, '../..')
 const MOST_FILES = 15
 const MOST_LINES = 400
+/** A numbered series, which only grows: a reader looks for one number, and a released migration never moves. */
+const SERIES = ['src/store/migrations']
 
 const sources = globSync('{src,test}/**/*.ts', {
   cwd: ROOT,
@@ -16,7 +18,9 @@ const sources = globSync('{src,test}/**/*.ts', {
 test('no folder has more than fifteen files, not counting tests', () => {
   const folders = Map.groupBy(sources, (file) => dirname(file))
   assert.ok(folders.size > 50)
-  const full = [...folders].filter(([, files]) => files.length > MOST_FILES)
+  const full = [...folders].filter(
+    ([folder, files]) => files.length > MOST_FILES && !SERIES.includes(folder),
+  )
   assert.deepEqual(
     full.map(([folder, files]) => `${folder}: ${files.length}`),
     [],

@@ -49,6 +49,7 @@ const OF_THE_CLIENT_API: Addresses = {
   '/current-api-session/certificates/:id': 'GET session, DELETE session',
   '/external-jwt-signers': 'GET public',
   '/endings/:id': 'GET public',
+  '/gateways': 'GET session',
   '/router-checks': 'POST router',
   '/router-confirmations': 'POST router',
   '/router-feed': 'GET router',
@@ -98,6 +99,7 @@ const OF_THE_MANAGEMENT_API: Addresses = {
 const OF_THE_PROVIDER: Addresses = {
   '/.well-known/openid-configuration': 'GET public',
   '/authorization': 'GET public, POST public',
+  '/device_authorization': 'POST login',
   '/end_session': 'GET public, POST public',
   '/introspect': 'POST session',
   '/keys': 'GET public',
@@ -109,6 +111,10 @@ const OF_THE_PROVIDER: Addresses = {
   '/login/ext-jwt/start': 'GET login',
   '/login/password': 'GET login, POST login',
   '/login/restart': 'GET login',
+  '/login/passkey': 'GET login, POST login',
+  '/login/passkey/enroll': 'GET login, POST login',
+  '/login/passkey/enroll/verify': 'POST login',
+  '/login/passkey/options': 'POST login',
   '/login/totp': 'GET login, POST login',
   '/login/totp/enroll': 'GET login, POST login, DELETE login',
   '/login/totp/enroll/verify': 'POST login',
@@ -135,6 +141,18 @@ const OF_THE_ACCOUNT: Addresses = {
   '/totp/remove': 'POST public',
   '/totp/start': 'POST public',
   '/totp/verify': 'POST public',
+}
+
+/** D-440: like the account. */
+const OF_DEVICES: Addresses = {
+  '': 'GET public',
+  '/approve': 'POST public',
+  '/callback': 'GET public',
+  '/confirm': 'GET public',
+  '/deny': 'POST public',
+  '/sign-in': 'GET public',
+  '/sign-out': 'POST public',
+  '/signed-out': 'GET public',
 }
 
 /** D-376: the token in the form is what lets a person in. */
@@ -220,6 +238,7 @@ const EXPECTED: readonly string[] = [
   ...under('/edge/management/v1', { ...OF_BOTH_APIS, ...OF_THE_MANAGEMENT_API }),
   ...under('/oidc', OF_THE_PROVIDER),
   ...under('/account', OF_THE_ACCOUNT),
+  ...under('/device', OF_DEVICES),
   ...under('/invite', OF_INVITATIONS),
   ...under('/console', OF_THE_CONSOLE),
   ...under('', ELSEWHERE),
@@ -359,9 +378,11 @@ test('every route declares who may call it, and does what it declares', async (t
       '/oidc/login/password': { json: { authRequestId, ...wrong } },
       '/oidc/login/cert': { json: { authRequestId } },
       '/oidc/login/ext-jwt': { json: { authRequestId } },
+      '/oidc/login/passkey': { json: { authRequestId, credential: {} } },
       '/oidc/token': {
         form: [['grant_type', 'authorization_code'], ['client_id', 'service'], secret],
       },
+      '/oidc/device_authorization': { form: [['client_id', 'service'], secret] },
       '/oidc/revoke': { form: [['token', 'x'], ['client_id', 'service'], secret] },
     }
     // These answer 401 only when a policy has begun to demand an external JWT in the middle of a login, and to a browser
@@ -369,6 +390,7 @@ test('every route declares who may call it, and does what it declares', async (t
     const inTheMiddle = [
       '/oidc/login/totp',
       '/oidc/login/totp/enroll/verify',
+      '/oidc/login/passkey/enroll/verify',
       '/oidc/login/ext-jwt/callback',
     ]
     for (const route of withAccess('login')) {

@@ -154,6 +154,7 @@ const request: fc.Arbitrary<AwaitingPrimary> = fc.record({
     issuer: anyText as fc.Arbitrary<Issuer>,
     scopes: fc.subarray([...SCOPES]),
     codeChallenge: anyText,
+    dpopKey: fc.option(anyText, { nil: undefined }),
     state: fc.option(anyText, { nil: undefined }),
     nonce: fc.option(anyText, { nil: undefined }),
     prompt: fc.constantFrom('login' as const, undefined),

@@ -17,6 +17,7 @@ import {
   PASSWORD,
   totpPolicy,
 } from '../support/login/authenticator-app.ts'
+import { approveDevice } from '../support/login/device.ts'
 import { administrate } from '../support/management.ts'
 import { waitFor } from '../support/process/child-service.ts'
 import { type Cli, freshCli } from '../support/process/cli.ts'
@@ -362,6 +363,30 @@ test('login with a browser', async (t) => {
     const cli = await cliFor(t, service)
     const terminal = cli.open([...to(service), '--no-browser'])
     await terminal.sees('/oidc/authorization?')
+    terminal.presses('\u0003')
+    assert.equal(await terminal.ended(), 130)
+    assert.equal((await cli.run(['whoami'])).code, 77)
+  })
+})
+
+test('login on a machine without a browser', async (t) => {
+  const service = await startService(t)
+  const codeIn = (output: string) => /\b([B-Z]{4}-[B-Z]{4})\b/.exec(output)?.[1] ?? ''
+
+  await t.test('shows address, code and QR code, and ends when the user approves', async (t) => {
+    const cli = await cliFor(t, service)
+    const terminal = cli.open(to(service), { columns: 120 })
+    await terminal.sees('scan this QR code')
+    assert.ok(terminal.output().includes(`${service.baseUrl}/device`))
+    await approveDevice(service, { userCode: codeIn(terminal.output()) })
+    assert.equal(await terminal.ended(), 0, terminal.output())
+    assert.equal(await nameOf(cli), 'admin')
+  })
+
+  await t.test('Ctrl-C gives it up', async (t) => {
+    const cli = await cliFor(t, service)
+    const terminal = cli.open([...to(service), '--device'])
+    await terminal.sees('and enter this code, within 10 minutes:')
     terminal.presses('\u0003')
     assert.equal(await terminal.ended(), 130)
     assert.equal((await cli.run(['whoami'])).code, 77)

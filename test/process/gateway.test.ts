@@ -152,7 +152,10 @@ test('what the gateway cannot be started with is named, with exit code 64', asyn
   }
   const cases: readonly (readonly [changes: Record<string, string | undefined>, string])[] = [
     [{ '--controller': undefined }, '--controller is missing'],
-    [{ '--identity': undefined }, '--identity is missing'],
+    [
+      { '--identity': undefined },
+      '--identity is missing, and there is no home; --enroll makes one',
+    ],
     [{ '--listen': undefined }, '--listen is missing'],
     [{ '--upstream': undefined }, '--upstream is missing'],
     [{ '--upstream': '' }, '--upstream is empty'],

@@ -97,6 +97,7 @@ for (const kind of SHARED) {
         ...at,
         type: 'mfa.enrolled',
         identityId: anIdentity().id,
+        details: {},
       })
       const found = await database.query('select * from events order by id')
       assert.deepEqual(

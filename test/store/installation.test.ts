@@ -17,7 +17,7 @@ import { rotateSecret, SecretReplaced } from '../../src/domain/installation/rota
 import type { SealedValue } from '../../src/domain/installation/stores.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { postgres } from '../../src/store/dialects/postgres.ts'
-import { foundation } from '../../src/store/migrations/0001-foundation.ts'
+import { foundation } from '../../src/store/migrations/first/0001-foundation.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo, SHARED } from './databases.ts'
 import { anAuthority, anEnrollment, anIdentity, aSigningKey, hash, NOON } from './samples.ts'

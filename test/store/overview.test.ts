@@ -105,6 +105,7 @@ for (const database of ALL) {
         type: 'mfa.removed',
         identityId: 'i' as IdentityId,
         caller: undefined,
+        details: {},
       } as const
       for (const [id, at] of [
         ['a', NOON],

@@ -46,6 +46,7 @@ export function aPolicy(
     readonly cert?: Partial<AuthPolicy['primary']['cert']>
     readonly extJwt?: Partial<AuthPolicy['primary']['extJwt']>
     readonly updb?: Partial<AuthPolicy['primary']['updb']>
+    readonly passkey?: Partial<AuthPolicy['primary']['passkey']>
     readonly secondary?: Partial<AuthPolicy['secondary']>
   } = {},
 ): AuthPolicy {
@@ -57,6 +58,7 @@ export function aPolicy(
       cert: { ...primary.cert, ...changes.cert },
       extJwt: { ...primary.extJwt, ...changes.extJwt },
       updb: { ...primary.updb, ...changes.updb },
+      passkey: { ...primary.passkey, ...changes.passkey },
     },
     secondary: { ...secondary, ...changes.secondary },
   }
@@ -79,6 +81,7 @@ export function anIdentity(changes: Partial<Identity> = {}): Identity {
     envInfo: undefined,
     sdkInfo: undefined,
     voidedLogins: 0,
+    roleVersion: 0,
     lastLoginAt: undefined,
     createdAt: NOON,
     updatedAt: NOON,
@@ -155,6 +158,7 @@ export function anOidcSession(changes: Partial<OidcSession> = {}): OidcSession {
     issuer: 'https://localhost:1280/oidc' as Issuer,
     clientId: 'service',
     scopes: ['openid'],
+    boundKey: undefined,
     amr: ['pwd'],
     configTypes: [],
     address: CALLER.address,
@@ -168,7 +172,7 @@ export function anOidcSession(changes: Partial<OidcSession> = {}): OidcSession {
 
 /** The same, for a `zt-session` token. */
 export function aLegacySession(changes: Partial<LegacySession> = {}): LegacySession {
-  const { issuer, clientId, scopes, ...common } = anOidcSession()
+  const { issuer, clientId, scopes, boundKey, ...common } = anOidcSession()
   return {
     ...common,
     kind: 'legacy',

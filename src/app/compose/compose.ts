@@ -30,6 +30,7 @@ import {
 import type { Store } from '../../domain/stores.ts'
 import { createSigningKeys, type SigningKeys } from '../../domain/tokens/keys/signing-keys.ts'
 import { createVerifiedTokens } from '../../domain/tokens/keys/verified-tokens.ts'
+import { createDpopNonces } from '../../domain/tokens/possession/nonces.ts'
 import { createFetchJson, type FetchJson } from '../../outbound/fetch-json.ts'
 import { createPostForm } from '../../outbound/post-form.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
@@ -152,12 +153,15 @@ export function compose(parts: Parts) {
     addressFailures: limits.addressFailures,
     returnTurns: limits.returnTurns,
     enrollmentFailures: limits.enrollmentFailures,
+    userCodeFailures: limits.userCodeFailures,
+    allUserCodeFailures: limits.allUserCodeFailures,
     beginGuess: createGuessOrder(),
     beginEnrollmentRefusal: createGuessOrder(),
     countRenewal: limits.countRenewal,
     legacySessionCache: forgetEverywhere(createLegacySessionCache({ clock }), others),
     provenRouters: createProvenRouters({ clock }),
     verifiedTokens: createVerifiedTokens(),
+    dpopNonces: createDpopNonces({ vault, clock }),
     rejectsCommonPasswords: config.passwords.rejectCommon,
     ssoDuration: config.sso.duration,
     sessionTimeout: config.api.sessionTimeout,

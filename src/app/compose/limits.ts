@@ -20,6 +20,8 @@ export interface Limits {
   readonly returnTurns: Turns
   readonly addressFailures: AddressFailures
   readonly enrollmentFailures: AddressFailures
+  readonly userCodeFailures: AddressFailures
+  readonly allUserCodeFailures: AddressFailures
   readonly countRenewal: CountRenewal
 }
 
@@ -31,6 +33,9 @@ export const MOST_HASHING = 3
 
 /** D-155: how many returns from an IdP are completed at the same time, and how many may wait. */
 const RETURNS = { concurrency: 16, queue: 256 }
+
+/** D-441: wrong user codes a minute, of one address or identity, and of all callers together. */
+const USER_CODES = { each: 10, all: 60 }
 
 export function createLimits(
   config: Config,
@@ -46,6 +51,8 @@ export function createLimits(
     returnTurns: createTurns({ purpose: 'returns from an IdP', ...RETURNS }),
     addressFailures: countFailures(),
     enrollmentFailures: countFailures(),
+    userCodeFailures: createAddressFailures({ limit: USER_CODES.each, clock }),
+    allUserCodeFailures: createAddressFailures({ limit: USER_CODES.all, clock }),
     countRenewal: createCountRenewal({ clock }),
   }
 }

@@ -68,6 +68,11 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
     help: 'Spent refresh tokens that were used again, which ended their session.',
     labels: {},
   })
+  const devices = metrics.counter({
+    name: 'latchkey_device_logins_total',
+    help: 'Sign-ins of devices without a browser, by what was asked for or answered.',
+    labels: { outcome: ['requested', 'approved', 'denied', 'wrong-code'] },
+  })
   const certificates = metrics.counter({
     name: 'latchkey_certificates_issued_total',
     help: 'Certificates issued to clients by kind.',
@@ -111,6 +116,9 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
       failures({ reason: event.reason })
     } else if (event.type === 'login.locked') locks({})
     else if (event.type === 'token.reused') reuses({})
+    else if (event.type === 'device.approved') devices({ outcome: 'approved' })
+    else if (event.type === 'device.denied') devices({ outcome: 'denied' })
+    else if (event.type === 'device.refused') devices({ outcome: 'wrong-code' })
     else if (event.type === 'certificate.issued') certificates({ kind: 'session' })
     else if (event.type === 'authenticator.renewal-started') certificates({ kind: 'renewed' })
   }
@@ -141,6 +149,12 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
         refreshes({ outcome: error instanceof Failure ? 'refused' : 'failed' })
         throw error
       }
+    },
+
+    countDevice: async (requested) => {
+      const code = await requested
+      devices({ outcome: 'requested' })
+      return code
     },
 
     countEnrolled: async (enrolled) => {

@@ -37,7 +37,13 @@ export type ToWorker = {
   stop: Question<null, readonly Family[]>
 }
 
-export type Place = 'hashing' | 'return' | 'password-guess' | 'enrollment-guess'
+export type Place =
+  | 'hashing'
+  | 'return'
+  | 'password-guess'
+  | 'enrollment-guess'
+  | 'user-code-guess'
+  | 'any-user-code-guess'
 
 /** Everything that a worker needs to become the same as the others, even if a file has changed since. */
 export interface StartWorker {

@@ -36,6 +36,8 @@ function world(concurrency = 1, failures = 3) {
     returnTurns: createTurns({ purpose: 'returns', concurrency, queue: 1 }),
     addressFailures: createAddressFailures({ limit: failures, clock }),
     enrollmentFailures: createAddressFailures({ limit: failures, clock }),
+    userCodeFailures: createAddressFailures({ limit: failures, clock }),
+    allUserCodeFailures: createAddressFailures({ limit: failures, clock }),
     countRenewal: createCountRenewal({ clock }),
   }
   const join = () => {

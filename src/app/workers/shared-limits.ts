@@ -72,6 +72,10 @@ function takePlace(
       return guess(limits.addressFailures)
     case 'enrollment-guess':
       return guess(limits.enrollmentFailures)
+    case 'user-code-guess':
+      return guess(limits.userCodeFailures)
+    case 'any-user-code-guess':
+      return guess(limits.allUserCodeFailures)
   }
 }
 
@@ -111,6 +115,8 @@ export function askForLimits(supervisor: Channel<ToSupervisor>): Limits {
     returnTurns: turns('return'),
     addressFailures: failures('password-guess'),
     enrollmentFailures: failures('enrollment-guess'),
+    userCodeFailures: failures('user-code-guess'),
+    allUserCodeFailures: failures('any-user-code-guess'),
     countRenewal: async (id) => supervisor.ask('countRenewal', { id }),
   }
 }

@@ -29,6 +29,11 @@ export type Purpose =
   | 'console-form'
   | 'console-login'
   | 'console-session'
+  | 'device-code'
+  | 'device-form'
+  | 'device-login'
+  | 'device-session'
+  | 'dpop-nonce'
   | 'ending'
   | 'enrollment-jwt'
   | 'enrollment-token'
@@ -37,6 +42,8 @@ export type Purpose =
   | 'idp-state'
   | 'kept-primary'
   | 'known-device'
+  | 'passkey-challenge'
+  | 'passkey-codes'
   | 'recovery-code'
   | 'openziti-callback'
   | 'refresh-pair'
@@ -49,6 +56,7 @@ export type Purpose =
   | 'authority-key'
   | 'hashing-secret'
   | 'installation'
+  | 'user-code'
 
 /** A keyed hash of a random value. Safe to store: it grants nothing. */
 export type SecretHash = Brand<string, 'SecretHash'>
@@ -71,6 +79,7 @@ const STORED_NOWHERE: readonly Purpose[] = [
   'kept-primary',
   'known-device',
   'openziti-callback',
+  'passkey-challenge',
 ]
 
 const NONCE_BYTES = 12

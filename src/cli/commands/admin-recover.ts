@@ -65,6 +65,7 @@ const WORDS: Readonly<Record<Part, string>> = {
   password: 'password',
   lock: 'lock',
   totp: 'TOTP and recovery codes',
+  passkey: 'passkeys',
   policy: 'policy',
   disablement: 'disablement',
   administrator: 'administrator again',

@@ -11,33 +11,44 @@ import { type Duration, seconds } from '../../base/time/duration.ts'
 import { describeAdjustment } from '../../config/durations.ts'
 import { readEnvironment } from '../../config/environment.ts'
 import { startGateway } from '../../gateway/gateway.ts'
+import { createGatewayMetrics } from '../../gateway/monitoring/gateway-metrics.ts'
+import { startMonitoring } from '../../gateway/monitoring/monitoring.ts'
 import { loadGatewaySettings } from '../../gateway/settings/load.ts'
 import { formatUpstreamUrl } from '../../gateway/settings/upstream-url.ts'
 import { startRouter } from '../../router/router.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 import { listenForSignals } from '../terminal/signals.ts'
+import { enrollGateway } from './enroll.ts'
 import { type GatewayValues, readGiven } from './given.ts'
 import { findPlace } from './home.ts'
-import { listenerCertificate, readIdentity } from './identity.ts'
+import { readIdentity, readListener } from './identity.ts'
+import { keepUp } from './keep-up.ts'
+import type { InUse } from './reload.ts'
 
 /** As long as the service itself. */
 const DRAIN: Duration = seconds(10)
 
+const clock = systemClock
+
 export async function runGateway(values: GatewayValues, io: Io): Promise<ExitCode> {
   const given = readGiven(values)
-  const place = await findPlace(values, io)
-  const signals = listenForSignals(systemClock)
   const { variable } = readEnvironment(io.variables)
-  const { folder: home, file } = place
-  const { settings, adjustments } = await loadGatewaySettings({ home, file, given, variable })
+  if (values.enroll !== undefined) await enrollGateway(values, given, io, variable)
+  const place = await findPlace(values, io)
+  const signals = listenForSignals(clock)
+  const load = () => loadGatewaySettings({ home: place.folder, file: place.file, given, variable })
+  const { settings, adjustments } = await load()
   const identity = await readIdentity(place.identity)
-  const listener = await listenerCertificate(settings, identity)
+  const listener = await readListener(settings, identity, clock.now())
   const log = createLog(settings.log)
   for (const one of adjustments) log.warn({}, describeAdjustment(one))
+  for (const note of listener.notes) log.warn({}, note)
   const { id, cert, key, ca } = identity
   const { controller, listen, upstreams } = settings
+  let inUse: InUse = { settings, identity, listener }
 
   const router = startRouter({ controller, identity: { id, cert, key: key.reveal(), ca }, log })
+  const metrics = createGatewayMetrics({ router, clock, inUse: () => inUse })
   try {
     const gateway = await startGateway({
       router,
@@ -45,8 +56,20 @@ export async function runGateway(values: GatewayValues, io: Io): Promise<ExitCod
       ...listener,
       log,
       random: systemRandom,
-      browsers: { controller, ca, clock: systemClock },
+      browsers: { controller, ca, clock },
+      onRequest: metrics.onRequest,
     })
+    metrics.follow(gateway)
+    const monitoring = await startMonitoring(settings.monitoring, { router, metrics, log })
+    const upkeep = keepUp({
+      place,
+      ports: { load, identityFile: place.identity, gateway, router, clock, log },
+      inUse: () => inUse,
+      use: (next) => {
+        inUse = next
+      },
+    })
+    signals.onHangup(upkeep.now)
     const at = formatHostPort({ host: listen.host, port: gateway.port })
     log.info({ routerId: id, controller, listen: at }, 'listening')
     void router.ready.then(() => {
@@ -55,8 +78,12 @@ export async function runGateway(values: GatewayValues, io: Io): Promise<ExitCod
     })
     const signal = await signals.stop
     log.info({ signal }, 'stopping')
+    monitoring.drain()
+    await upkeep.stop()
     await gateway.stop(DRAIN)
+    await monitoring.stop()
   } finally {
+    metrics.stop()
     await router.stop()
   }
   log.info({}, 'stopped')

@@ -7,6 +7,7 @@ import { Misuse } from '../terminal/io.ts'
 
 export interface GatewayValues {
   readonly home?: string
+  readonly enroll?: string
   readonly controller?: string
   readonly identity?: string
   readonly listen?: string
@@ -14,7 +15,15 @@ export interface GatewayValues {
 }
 
 /** Throws Misuse. Whatever is not given must be in the file. */
-export function readGiven({ controller, listen, upstream }: GatewayValues): GivenSettings {
+export function readGiven(values: GatewayValues): GivenSettings {
+  const { controller, listen, upstream } = values
+  if (values.enroll !== undefined) {
+    for (const name of ['controller', 'identity'] as const) {
+      if (values[name] !== undefined) {
+        throw new Misuse(`--enroll and --${name} exclude each other: the token says it`)
+      }
+    }
+  }
   if (controller !== undefined && parseControllerUrl(controller) === undefined) {
     throw new Misuse('--controller is not https://HOST:PORT')
   }
@@ -34,6 +43,8 @@ export function readGiven({ controller, listen, upstream }: GatewayValues): Give
 /** Throws Misuse for whatever a gateway without a home needs and does not get. */
 export function requireAll(values: GatewayValues): void {
   for (const name of ['controller', 'identity', 'listen', 'upstream'] as const) {
-    if (values[name] === undefined) throw new Misuse(`--${name} is missing`)
+    if (values[name] !== undefined) continue
+    const home = name === 'identity' ? ', and there is no home; --enroll makes one' : ''
+    throw new Misuse(`--${name} is missing${home}`)
   }
 }

@@ -16,6 +16,14 @@ export interface GatewayPlace {
   /** Undefined: everything is on the command line. */
   readonly file: string | undefined
   readonly identity: string
+  /** The identity belongs to the home, and is renewed. */
+  readonly isOwn: boolean
+}
+
+/** The files of a home, whether they exist or not. */
+export function homeOf(values: GatewayValues, io: Pick<Io, 'resolve'>) {
+  const folder = io.resolve(values.home ?? DEFAULT_GATEWAY_HOME)
+  return { folder, file: join(folder, GATEWAY_FILE), identity: join(folder, 'identity.json') }
 }
 
 /** Throws Misuse, RefusedStart. */
@@ -23,13 +31,21 @@ export async function findPlace(
   values: GatewayValues,
   io: Pick<Io, 'resolve'>,
 ): Promise<GatewayPlace> {
-  const folder = io.resolve(values.home ?? DEFAULT_GATEWAY_HOME)
-  const file = join(folder, GATEWAY_FILE)
+  const { folder, file, identity } = homeOf(values, io)
   const isWanted = values.home !== undefined || values.identity === undefined
   if (isWanted && (await exists(file))) {
-    return { folder, file, identity: io.resolve(values.identity ?? join(folder, 'identity.json')) }
+    if (values.identity !== undefined) {
+      return { folder, file, identity: io.resolve(values.identity), isOwn: false }
+    }
+    if (!(await exists(identity))) {
+      throw new RefusedStart(
+        `${folder} has no identity: the gateway was not enrolled; start it once with --enroll FILE`,
+      )
+    }
+    return { folder, file, identity, isOwn: true }
   }
   if (values.home !== undefined) throw new RefusedStart(`there is no ${file}`)
   requireAll(values)
-  return { folder: io.resolve('.'), file: undefined, identity: io.resolve(values.identity ?? '') }
+  const given = io.resolve(values.identity ?? '')
+  return { folder: io.resolve('.'), file: undefined, identity: given, isOwn: false }
 }

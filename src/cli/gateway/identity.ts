@@ -3,10 +3,15 @@ import {
   RefusedStart,
   readText,
   refuseWorldReadable,
+  replacePrivateFile,
 } from '../../app/installation/private-files.ts'
 import { isText, parseJson } from '../../base/json.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
 import { Secret } from '../../base/secrets/secret.ts'
-import type { GatewaySettings } from '../../gateway/settings/settings.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import { checkListener } from '../../gateway/listener/listener-problems.ts'
+import type { StoredIdentity } from '../../gateway/renewal/renewal.ts'
+import type { CertificateFiles, GatewaySettings } from '../../gateway/settings/settings.ts'
 import { identityFault, type RouterIdentity } from '../../router/router-identity.ts'
 
 const DEEPEST = 4
@@ -27,15 +32,66 @@ export async function readIdentity(path: string): Promise<RouterIdentity> {
   return identity
 }
 
-/** What clients of the listener see: `certificate` of the settings, or else the identity. Throws RefusedStart. */
-export async function listenerCertificate(
-  { certificate }: Pick<GatewaySettings, 'certificate'>,
+/** The same with everything that is in it, for renewal. Throws RefusedStart. */
+export async function readStored(path: string): Promise<StoredIdentity> {
+  const { id, cert, key, ca } = await readIdentity(path)
+  const value = parseJson((await readText(path)) ?? '', DEEPEST)?.value
+  const { url, isUnconfirmed } = (value ?? {}) as Readonly<Record<string, unknown>>
+  return {
+    id,
+    ...(isText(url) ? { url } : {}),
+    cert,
+    key: key.reveal(),
+    ca,
+    ...(isUnconfirmed === true ? { isUnconfirmed } : {}),
+  }
+}
+
+/** In one step: after a crash the file is the old one or the new one. */
+export function writeStored(path: string, identity: StoredIdentity): Promise<void> {
+  const text = `${JSON.stringify(identity, undefined, 2)}\n`
+  return replacePrivateFile(path, text, { random: systemRandom })
+}
+
+export interface Listener {
+  readonly certificatePem: string
+  readonly keyPem: Secret
+  readonly notAfter: Instant
+  /** Warnings that prevent nothing. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * What clients of the listener see: `certificate` of the settings, or else the identity. Throws RefusedStart if browsers
+ * or clients could not accept it (D-394).
+ */
+export async function readListener(
+  { certificate, upstreams }: Pick<GatewaySettings, 'certificate' | 'upstreams'>,
   identity: RouterIdentity,
-): Promise<{ readonly certificatePem: string; readonly keyPem: Secret }> {
-  if (certificate === undefined) return { certificatePem: identity.cert, keyPem: identity.key }
-  await refuseWorldReadable(certificate.key)
-  const [cert, key] = await Promise.all([readText(certificate.cert), readText(certificate.key)])
-  if (cert === undefined) throw new RefusedStart(`there is no certificate ${certificate.cert}`)
-  if (key === undefined) throw new RefusedStart(`there is no key ${certificate.key}`)
-  return { certificatePem: cert, keyPem: new Secret(key) }
+  now: Instant,
+): Promise<Listener> {
+  const given =
+    certificate === undefined
+      ? { certificatePem: identity.cert, keyPem: identity.key }
+      : await readFiles(certificate)
+  const checked = checkListener(given, upstreams, now)
+  if ('problems' in checked) {
+    const where = certificate === undefined ? 'the certificate of its identity' : certificate.cert
+    const remedy =
+      certificate === undefined
+        ? '; enroll again ("latchkey re-enroll", then --enroll), or give the listener a certificate of its own'
+        : ''
+    throw new RefusedStart(
+      `the listener cannot use ${where}: ${checked.problems.join('; ')}${remedy}`,
+    )
+  }
+  return { ...checked.certificate, notAfter: checked.notAfter, notes: checked.notes }
+}
+
+async function readFiles({ cert, key }: CertificateFiles) {
+  await refuseWorldReadable(key)
+  const [certificatePem, keyPem] = await Promise.all([readText(cert), readText(key)])
+  if (certificatePem === undefined) throw new RefusedStart(`there is no certificate ${cert}`)
+  if (keyPem === undefined) throw new RefusedStart(`there is no key ${key}`)
+  return { certificatePem, keyPem: new Secret(keyPem) }
 }

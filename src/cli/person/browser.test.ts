@@ -56,6 +56,9 @@ function pressingAt(isSeen: (line: string) => boolean): Io {
     variables: {},
     resolve: () => assert.fail('no file is read'),
     errorStream: { write: () => assert.fail('only lines are printed') },
+    get bytes() {
+      return assert.fail()
+    },
     get input() {
       return assert.fail('nothing is read')
     },

@@ -1,5 +1,5 @@
 /**
- * `latchkey login`: by browser, password, certificate or external JWT, into a context. Passwords, codes and JWTs are
+ * `latchkey login`: by browser, on another device, by password, certificate or external JWT, into a context. Passwords, codes and JWTs are
  * typed or read from standard input, and are never arguments, because other users of the machine can see those.
  */
 import type { Client, Credential, SavedSession, Session } from '../../client/client.ts'
@@ -16,6 +16,7 @@ import { plain } from '../terminal/output.ts'
 import { withProgress } from '../terminal/waiting.ts'
 import { askFactors } from './ask-factors.ts'
 import { logInWithBrowser } from './browser.ts'
+import { hasBrowser, logInOnDevice } from './device.ts'
 import { checkCa, checkUrl, connectTrusted, type Place } from './server-trust.ts'
 
 export interface LoginValues {
@@ -29,6 +30,7 @@ export interface LoginValues {
   readonly 'ext-jwt'?: string
   readonly identity?: string
   readonly 'no-browser'?: boolean
+  readonly device?: boolean
   readonly context?: string
 }
 
@@ -46,7 +48,7 @@ export async function logIn(values: LoginValues, io: Io): Promise<ExitCode> {
   const certificate = certificateFilesOf(values, io)
   const session =
     way === 'browser'
-      ? await logInWithBrowser(client, values['no-browser'] === true ? 'nothing' : 'a-window', io)
+      ? await logInElsewhere(client, values, io)
       : await logInHere(client, await credentialOf(values, certificate, io), io)
   await keep(contexts, { name, ...place }, session, certificate, client)
 
@@ -54,6 +56,15 @@ export async function logIn(values: LoginValues, io: Io): Promise<ExitCode> {
   const who = plain(typeof username === 'string' ? username : session.identityId)
   io.out(`Logged in as ${who} at ${place.url}, context ${name}.`)
   return EXIT.ok
+}
+
+/** On a machine without a browser, the user approves the login on another one (D-445). */
+function logInElsewhere(client: Client, values: LoginValues, io: Io): Promise<Session> {
+  if (values['no-browser'] === true) return logInWithBrowser(client, 'nothing', io)
+  if (values.device === true || (client.offersDeviceLogin && !hasBrowser(io))) {
+    return logInOnDevice(client, io)
+  }
+  return logInWithBrowser(client, 'a-window', io)
 }
 
 type Way = 'browser' | 'username' | 'cert' | 'ext-jwt' | 'identity'
@@ -69,6 +80,10 @@ function readWay(values: LoginValues): Way {
   }
   if (way !== 'browser' && values['no-browser'] === true) {
     throw new Misuse(`--${way} never opens a browser`)
+  }
+  if (values.device === true && (way !== 'browser' || values['no-browser'] === true)) {
+    const other = way === 'browser' ? 'no-browser' : way
+    throw new Misuse(`--device and --${other} are two ways to log in`)
   }
   if (values.ca !== undefined && values['ca-fingerprint'] !== undefined) {
     throw new Misuse('--ca and --ca-fingerprint exclude each other')

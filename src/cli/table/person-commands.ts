@@ -28,7 +28,10 @@ export const PERSON_COMMANDS: readonly Command[] = [
         what: 'trust the CA with this fingerprint without asking',
       },
       'client-id': { value: 'ID', what: 'edge.brand of the server, if it is not "service"' },
-      'no-browser': { what: 'print the address without opening a browser' },
+      'no-browser': { what: 'print the address for a browser of this machine, without opening it' },
+      device: {
+        what: 'approve on another device, with a code; the default on machines without a browser',
+      },
       context: {
         value: 'NAME',
         names: 'contexts',
@@ -37,6 +40,7 @@ export const PERSON_COMMANDS: readonly Command[] = [
     },
     examples: [
       'latchkey login --url https://auth.example.com',
+      'latchkey login --device',
       'latchkey login --username ada',
       'latchkey login --username ada < password.txt',
       'latchkey login --identity me.json --context work',
@@ -85,6 +89,29 @@ export const PERSON_COMMANDS: readonly Command[] = [
     },
     examples: ['latchkey cert --out ~/.latchkey'],
     load: async () => (await import('../person/cert.ts')).writeCertificate,
+  }),
+  command({
+    words: 'connect',
+    what: 'reach a TCP service behind a gateway, such as PostgreSQL or SSH',
+    audience: 'person',
+    operands: [{ name: 'GATEWAY/SERVICE' }],
+    options: {
+      listen: {
+        value: 'HOST:PORT',
+        what: 'listen here, and carry every connection; port 0: a free one',
+      },
+      stdio: {
+        what: 'carry one connection over standard input and output, as an SSH ProxyCommand',
+      },
+      ca: { value: 'FILE', what: "CA of the gateway, in PEM, if it is not the network's" },
+      context,
+    },
+    examples: [
+      'latchkey connect gw1/postgres --listen 127.0.0.1:5432',
+      'latchkey connect gw1.example.com:8443/postgres --listen 127.0.0.1:5432',
+      'ssh -o ProxyCommand="latchkey connect gw1/ssh --stdio" ada@build',
+    ],
+    load: async () => (await import('../person/connect/connect.ts')).connectService,
   }),
   command({
     words: 'enroll',

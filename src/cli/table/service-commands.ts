@@ -212,6 +212,10 @@ export const SERVICE_COMMANDS = [
     audience: 'service',
     options: {
       home: { value: 'FOLDER', what: 'gateway.yml and identity.json; default ./latchkey-gateway' },
+      enroll: {
+        value: 'FILE',
+        what: 'make the home with the token of "latchkey create router"; - is standard input',
+      },
       controller: { value: 'URL', what: 'https://HOST:PORT of the controller' },
       identity: {
         value: 'FILE',
@@ -225,6 +229,8 @@ export const SERVICE_COMMANDS = [
       },
     },
     examples: [
+      'latchkey gateway --enroll gw1.jwt --listen 0.0.0.0:8443 --upstream http://127.0.0.1:3000',
+      'latchkey gateway',
       'latchkey gateway --controller https://auth.example.com --identity router.json \\\n' +
         '    --listen 0.0.0.0:8443 --upstream http://127.0.0.1:8080',
     ],

@@ -3,6 +3,8 @@
  * The texts of `EXIT` are in `latchkey --help` and in docs/cli.md.
  */
 
+import type { Readable } from 'node:stream'
+
 export interface Io {
   /** Prints one line of output. */
   out(line: string): void
@@ -22,6 +24,8 @@ export interface Io {
   readonly errorStream: { readonly isTTY?: boolean; write(text: string): unknown }
   /** Standard input, for commands that read all of it. */
   readonly input: AsyncIterable<string>
+  /** Standard input and output, for a command that carries another protocol over them and prints nothing else. */
+  readonly bytes: { readonly input: Readable; readonly output: NodeJS.WritableStream }
   /** Input is a terminal. Otherwise, `ask` and `askSecret` read the next line of the input. */
   readonly isInteractive: boolean
   /** Returns the line entered at the prompt, without its line end. Throws Cancelled, InputEnded. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { test } from 'node:test'
 import { lineOf } from '../admin/events/events.ts'
 import { explainedLines } from '../admin/events/explain.ts'
@@ -143,6 +143,7 @@ function listening() {
     resolve: (path) => path,
     errorStream: { write: (text) => printed.push(text) },
     input: Readable.from([]),
+    bytes: { input: Readable.from([]), output: new PassThrough() },
   }
   return { io, printed }
 }

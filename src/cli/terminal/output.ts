@@ -120,6 +120,7 @@ export function guarded(io: Io): Io {
       return io.input
     },
     errorStream: io.errorStream,
+    bytes: io.bytes,
     isTerminal: io.isTerminal,
     get columns() {
       return io.columns

@@ -11,6 +11,8 @@ export interface Signals {
   readonly stop: Promise<NodeJS.Signals>
   /** Until this is called, a hangup does nothing: a service that is starting has just read its files. */
   onHangup(act: () => void): void
+  /** Handles no signal any more: for a command that ends by itself. */
+  release(): void
 }
 
 /** npm forwards a Ctrl-C that the terminal has already sent to every process: that is one key press, not two. */
@@ -21,8 +23,13 @@ const STANDARD_OUTPUT = 1
 export function listenForSignals(clock: Pick<Clock, 'uptime'>): Signals {
   const stop = Promise.withResolvers<NodeJS.Signals>()
   let begun: { readonly signal: NodeJS.Signals; readonly at: number } | undefined
+  const handlers: [NodeJS.Signals, () => void][] = []
+  const on = (signal: NodeJS.Signals, handle: () => void) => {
+    handlers.push([signal, handle])
+    process.on(signal, handle)
+  }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
+    on(signal, () => {
       const now = clock.uptime()
       if (begun === undefined) {
         begun = { signal, at: now }
@@ -36,7 +43,7 @@ export function listenForSignals(clock: Pick<Clock, 'uptime'>): Signals {
   }
   const hadTerminal = isatty(STANDARD_OUTPUT)
   let act = (): void => {}
-  process.on('SIGHUP', () => {
+  on('SIGHUP', () => {
     // The other, older meaning: the terminal was closed, and the user can no longer stop the service from it.
     if (hadTerminal && !isatty(STANDARD_OUTPUT)) stop.resolve('SIGHUP')
     else act()
@@ -45,6 +52,9 @@ export function listenForSignals(clock: Pick<Clock, 'uptime'>): Signals {
     stop: stop.promise,
     onHangup(given) {
       act = given
+    },
+    release() {
+      for (const [signal, handle] of handlers) process.off(signal, handle)
     },
   }
 }

@@ -122,6 +122,7 @@ export function createStreamIo(surroundings: Surroundings): StreamIo {
       return stdin.setEncoding('utf8')
     },
     errorStream: stderr,
+    bytes: { input: stdin, output: stdout },
     wipe,
   }
 }

@@ -81,7 +81,7 @@ export function keyFrom(key: CertificateOptions['key']): KeyObject {
   }
 }
 
-async function wireAnswerOf(response: Response): Promise<WireAnswer> {
+export async function wireAnswerOf(response: Response): Promise<WireAnswer> {
   const { status, headers } = response
   return { status, headers, body: new Uint8Array(await response.arrayBuffer()) }
 }

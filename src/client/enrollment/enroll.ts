@@ -44,6 +44,8 @@ export interface EnrollOptions extends Pick<CertificateOptions, 'commonName' | '
   readonly certificate?: ClientCertificate
   /** The CAs that the server is trusted by, if known; then the signature of the JWT is not checked. */
   readonly ca?: string
+  /** For `ott`: refuse, without spending the token, if the identity has another type (D-393). */
+  readonly identityType?: 'Router'
   readonly timeoutMilliseconds?: number
   readonly clock?: Clock
 }
@@ -118,7 +120,8 @@ function workFor(claims: Claims, options: EnrollOptions): (use: Use) => Promise<
   if (claims.method === 'ott') {
     const key = keyFrom(options.key)
     const csr = makeCsr(key, options.commonName ?? claims.identityId)
-    return (use) => byCsr(claims, { key, csr }, use)
+    const { identityType } = options
+    return (use) => byCsr(claims, { key, csr, identityType }, use)
   }
   if (claims.method === 'updb') {
     const { newPassword } = options
@@ -137,10 +140,22 @@ function workFor(claims: Claims, options: EnrollOptions): (use: Use) => Promise<
 
 async function byCsr(
   claims: Claims,
-  { key, csr }: { readonly key: ReturnType<typeof keyFrom>; readonly csr: string },
+  {
+    key,
+    csr,
+    identityType,
+  }: {
+    readonly key: ReturnType<typeof keyFrom>
+    readonly csr: string
+    readonly identityType: string | undefined
+  },
   { wire, by }: Use,
 ): Promise<EnrolledCertificate> {
-  const got = await exchange(wire, claims, { token: claims.token, clientCsr: csr })
+  const got = await exchange(wire, claims, {
+    token: claims.token,
+    clientCsr: csr,
+    ...(identityType === undefined ? {} : { identityType }),
+  })
   const leaf = isText(got['cert']) ? readCertificate(got['cert']) : undefined
   const cas = isText(got['ca']) ? certificatesIn(got['ca']) : []
   if (!isText(got['cert']) || leaf?.checkPrivateKey(key) !== true || cas.length === 0) {

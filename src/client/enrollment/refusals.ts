@@ -38,6 +38,9 @@ function sentenceFor(
     const what = method === 'updb' ? 'username' : 'external id of this certificate'
     return `the ${what} belongs to another identity`
   }
+  if (method === 'ott' && isOtherType(code, answer)) {
+    return 'the enrollment is not for a router; "latchkey create router" makes one that is'
+  }
   if (method !== 'updb') return undefined
   switch (refusedInput(answer)) {
     case 'username':
@@ -47,6 +50,11 @@ function sentenceFor(
     case undefined:
       return undefined
   }
+}
+
+/** D-393. */
+function isOtherType(code: string, answer: WireAnswer): boolean {
+  return code === 'COULD_NOT_VALIDATE' && causeIn(answer)?.['field'] === 'identityType'
 }
 
 /** Faults that the user can correct. */

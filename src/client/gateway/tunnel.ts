@@ -16,6 +16,8 @@ import {
   type PresentedCertificate,
 } from './dial.ts'
 
+export { isTcpServiceName } from '../../protocol/tcp-tunnel.ts'
+
 /** The gateway answered, and did not open the connection. `code` as in docs/router.md. */
 export class GatewayRefused extends Refused {}
 

@@ -13,6 +13,8 @@ export interface Provider {
   readonly authorization: URL
   readonly token: URL
   readonly keys: URL
+  /** RFC 8628 §4; undefined if the server does not have it. */
+  readonly deviceAuthorization?: URL
   readonly endSession: URL
   /** RFC 9207 §3: whether an authorization response must contain its issuer. */
   readonly namesIssuer: boolean
@@ -63,6 +65,9 @@ export async function discover(
     authorization: endpoint(document, 'authorization_endpoint', origin),
     token: endpoint(document, 'token_endpoint', origin),
     keys: endpoint(document, 'jwks_uri', origin),
+    ...(document['device_authorization_endpoint'] === undefined
+      ? {}
+      : { deviceAuthorization: endpoint(document, 'device_authorization_endpoint', origin) }),
     endSession: endpoint(document, 'end_session_endpoint', origin),
     namesIssuer: document['authorization_response_iss_parameter_supported'] === true,
     loginUrl: (path) => new URL(`${PROVIDER_PREFIX}/login/${path}`, origin),

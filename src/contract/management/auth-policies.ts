@@ -52,6 +52,13 @@ export const NewAuthPolicy = z.strictObject({
           .describe('0 means until an administrator unlocks it.'),
       })
       .optional(),
+    passkey: z
+      .strictObject({
+        allowed: z
+          .boolean()
+          .describe('Whether a passkey is enough to sign in, without a password.'),
+      })
+      .optional(),
   }),
   secondary: z
     .strictObject({
@@ -84,6 +91,7 @@ export const AuthPolicy = managedShape(AUTH_POLICY).extend({
       maxAttempts: z.int(),
       lockoutDurationMinutes: z.int(),
     }),
+    passkey: z.object({ allowed: z.boolean() }),
   }),
   secondary: z.object({
     ...eachDemand(() => z.boolean()),

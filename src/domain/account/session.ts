@@ -22,7 +22,7 @@ import type { AccountPorts } from './ports.ts'
 export const FRESH: Duration = minutes(5)
 
 /** Our own pages, each with a login and cookies of its own. */
-export type OwnSite = 'account' | 'console'
+export type OwnSite = 'account' | 'console' | 'device'
 
 /** What a browser sends with a request. */
 export interface ShownAccountSession {

@@ -3,7 +3,13 @@
  * checks that no type and no member of `details` is missing or invented here. API 4.8.
  */
 import type { AuditEvent, EventType } from './events.ts'
-import { ENROLLMENT_REFUSALS, LOGIN_FAILURES, SESSION_ENDS, TOKEN_REFUSALS } from './reasons.ts'
+import {
+  DEVICE_REFUSALS,
+  ENROLLMENT_REFUSALS,
+  LOGIN_FAILURES,
+  SESSION_ENDS,
+  TOKEN_REFUSALS,
+} from './reasons.ts'
 
 export interface EventFacts<Detail extends string = string> {
   /** What happened, in whole sentences. May be Markdown. */
@@ -15,6 +21,10 @@ export interface EventFacts<Detail extends string = string> {
 }
 
 const NOTHING = { reasons: {}, details: {} } as const
+const FACTOR = {
+  reasons: {},
+  details: { factor: 'sometimes', id: 'sometimes', name: 'sometimes' },
+} as const
 const KEY = { reasons: {}, details: { kid: 'always', purpose: 'always' } } as const
 const ENTITY = { reasons: {}, details: { id: 'always', name: 'sometimes' } } as const
 const CHANGED = {
@@ -22,6 +32,10 @@ const CHANGED = {
   details: { id: 'always', name: 'sometimes', changed: 'sometimes', changes: 'sometimes' },
 } as const
 const TOKENS = { reasons: {}, details: { scope: 'always' } } as const
+const DEVICE = {
+  reasons: {},
+  details: { address: 'always', userAgent: 'sometimes', requestedAt: 'always' },
+} as const
 const CERTIFICATE = { reasons: {}, details: { id: 'always', fingerprint: 'always' } } as const
 
 export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Type>> } = {
@@ -46,6 +60,19 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
     reasons: {},
     details: { authenticatorId: 'always', until: 'always' },
   },
+  'device.approved': {
+    what: 'A user approved the sign-in of a device without a browser. `address`, `userAgent` and `requestedAt` are those of the device.',
+    ...DEVICE,
+  },
+  'device.denied': {
+    what: 'A user denied the sign-in of a device without a browser.',
+    ...DEVICE,
+  },
+  'device.refused': {
+    what: 'A user entered a device code that is not valid.',
+    reasons: DEVICE_REFUSALS,
+    details: {},
+  },
   'token.issued': { what: 'A code became tokens; a session began.', ...TOKENS },
   'token.refreshed': { what: 'A refresh token became new tokens.', ...TOKENS },
   'token.refused': {
@@ -65,8 +92,14 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
   },
   'certificate.issued': { what: 'An API session certificate was issued.', ...CERTIFICATE },
   'certificate.removed': { what: 'An API session certificate was removed.', ...CERTIFICATE },
-  'mfa.enrolled': { what: 'An authenticator app was enrolled and verified.', ...NOTHING },
-  'mfa.removed': { what: 'A TOTP enrollment was removed.', ...NOTHING },
+  'mfa.enrolled': {
+    what: 'An authenticator app or a passkey was enrolled and proven.',
+    ...FACTOR,
+  },
+  'mfa.removed': {
+    what: 'A second factor was removed: the authenticator app, or a passkey with its `id` and `name`. Without `factor`: all of them.',
+    ...FACTOR,
+  },
   'mfa.recovery-codes-renewed': {
     what: 'New recovery codes were created; the old ones no longer work.',
     ...NOTHING,

@@ -17,6 +17,7 @@ import type { Changes } from '../changes.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
 import type { ClockOff } from './clock-off.ts'
 import type {
+  DeviceRefusalReason,
   EnrollmentRefusalReason,
   LoginFailureReason,
   SessionEndReason,
@@ -90,6 +91,22 @@ export type Happening =
       readonly details: { readonly authenticatorId: AuthenticatorId; readonly until: string }
     }
   | {
+      /** A user's answer to a device that waits for it (RFC 8628). */
+      readonly type: 'device.approved' | 'device.denied'
+      readonly identityId: IdentityId
+      /** Of the device: where the request came from, and when. */
+      readonly details: {
+        readonly address: string
+        readonly userAgent?: string
+        readonly requestedAt: string
+      }
+    }
+  | {
+      readonly type: 'device.refused'
+      readonly identityId: IdentityId
+      readonly reason: DeviceRefusalReason
+    }
+  | {
       readonly type: 'token.issued' | 'token.refreshed'
       readonly identityId: IdentityId
       readonly sessionId: ApiSessionId
@@ -120,7 +137,19 @@ export type Happening =
       readonly details: { readonly id: SessionCertificateId; readonly fingerprint: string }
     }
   | {
-      readonly type: 'mfa.enrolled' | 'mfa.removed' | 'mfa.recovery-codes-renewed'
+      readonly type: 'mfa.enrolled' | 'mfa.removed'
+      readonly identityId: IdentityId
+      readonly sessionId?: ApiSessionId
+      readonly details: {
+        /** Missing if all factors were removed at once. */
+        readonly factor?: SecondFactorId
+        /** Of a passkey that was removed. */
+        readonly id?: AuthenticatorId
+        readonly name?: string
+      }
+    }
+  | {
+      readonly type: 'mfa.recovery-codes-renewed'
       readonly identityId: IdentityId
       readonly sessionId?: ApiSessionId
     }

@@ -14,6 +14,7 @@ export type FoldRepeats = (event: AuditEvent) => Fold | undefined
 /** The events that a caller without credentials can cause. */
 export const FOLDED_TYPES: readonly EventType[] = [
   'login.failed',
+  'device.refused',
   'enrollment.refused',
   'token.refused',
 ]

@@ -42,6 +42,10 @@ export const LOGIN_FAILURES = {
   'secondary-jwt-invalid':
     'The external JWT that the policy also demands is not valid, or belongs to another identity.',
   'wrong-code': 'The TOTP or recovery code is wrong.',
+  'passkey-invalid':
+    'The answer of a passkey breaks a rule of WebAuthn; `why` says which, for example `origin` or `challenge`.',
+  'passkey-cloned':
+    'The counter of a passkey did not grow: somebody may have a copy of it. Remove it if its owner did not restore it.',
   'too-many-codes': 'Too many codes were wrong; this login is over.',
 } as const
 export type LoginFailureReason = keyof typeof LOGIN_FAILURES
@@ -92,6 +96,8 @@ export const TOKEN_REFUSALS = {
   'client-mismatch': 'The client id is another one than at the authorization.',
   'redirect-uri-mismatch': 'The redirect URI is not the one of the authorization request.',
   'verifier-mismatch': 'The PKCE verifier is missing or does not match.',
+  'key-mismatch':
+    'The request proves another key than the one that the code or the session is bound to, or none (RFC 9449).',
   // Refresh tokens: D-27.
   'refresh-token-expired': 'The refresh token has expired.',
   'refresh-token-spent':
@@ -99,6 +105,13 @@ export const TOKEN_REFUSALS = {
   'session-ended': 'The session has ended, or reached its absolute end.',
 } as const
 export type TokenRefusalReason = keyof typeof TOKEN_REFUSALS
+
+/** Why a user could not answer a device (D-441). */
+export const DEVICE_REFUSALS = {
+  'unknown-user-code':
+    'No device waits with the code that the user entered: a typing error, or a guess.',
+} as const
+export type DeviceRefusalReason = keyof typeof DEVICE_REFUSALS
 
 /** Why an enrollment was refused (D-127). */
 export const ENROLLMENT_REFUSALS = {

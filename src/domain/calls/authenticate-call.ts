@@ -9,6 +9,7 @@ import {
   bearerExpired,
   bearerInvalid,
   type Challenge,
+  dpopChallenge,
   missingToken,
 } from '../../protocol/challenge.ts'
 import { isBoundElsewhere } from '../../protocol/policy-demands.ts'
@@ -20,11 +21,15 @@ import { authenticateLegacySession, type LegacyCallPorts } from '../sessions/leg
 import { type AccessToken, certificateThumbprint, readAccessToken } from '../tokens/access-token.ts'
 import { tokenEnd, unmetDemandOf } from '../tokens/judge-token.ts'
 import type { VerifiedToken } from '../tokens/keys/verified-tokens.ts'
+import { useProof } from '../tokens/possession/proven-key.ts'
 import type { CallPorts } from './ports.ts'
+import { type DpopCredentials, provePossession, refuseReplay } from './prove-possession.ts'
 
 export interface CallCredentials {
   /** Every bearer token of the request, in order (D-14). */
   readonly bearers: readonly Secret[]
+  /** What the request has in the scheme DPoP (RFC 9449 §7.1). */
+  readonly dpop?: DpopCredentials
   readonly ztSession: Secret | undefined
   /** SHA-256 of the connection's client certificate, lower-case hex; called only if a token is bound to one. */
   readonly certificate: () => string | undefined
@@ -42,15 +47,23 @@ export async function authenticateCall(
     refuseStale(ports)
     return authenticateLegacySession(ports, ztSession, bearers, needs)
   }
-  const own = ownToken(ports, bearers)
-  const token = own.known === undefined ? await verify(ports, own.bearer) : recall(ports, own.known)
+  const { dpop } = credentials
+  const scheme = schemeOf(dpop)
+  const own = ownToken(ports, scheme, dpop === undefined ? bearers : [...dpop.tokens, ...bearers])
+  const token =
+    own.known === undefined
+      ? await verify(ports, scheme, own.bearer)
+      : recall(ports, scheme, own.known)
   refuseStale(ports)
   const ended = tokenEnd(ports, token)
-  if (ended !== undefined) throw invalid(ports, ended)
+  if (ended !== undefined) throw invalid(ports, scheme, ended)
+  const key = await provePossession(ports, token, own.bearer, dpop)
   if (needs !== 'logout') {
     const others = bearers.filter((bearer) => bearer !== own.bearer)
-    await checkPolicy(ports, token, others, credentials.certificate)
+    await checkPolicy(ports, scheme, token, others, credentials)
   }
+  // Last, because it writes: a proof of an accepted call counts once, on all instances (D-450).
+  if (!(await useProof(ports, key))) throw refuseReplay(ports.brand)
   return {
     kind: 'oidc',
     sessionId: token.sessionId,
@@ -64,7 +77,14 @@ export async function authenticateCall(
 }
 
 type AuthenticationPorts = LegacyCallPorts &
-  Pick<CallPorts, 'issuers' | 'signingKeys' | 'verifiedTokens'>
+  Pick<CallPorts, 'issuers' | 'signingKeys' | 'verifiedTokens' | 'dpopNonces' | 'usedProofs'>
+
+/** The challenge of a refusal is in the scheme of the request (RFC 9449 §7.1). */
+type Scheme = 'Bearer' | 'DPoP'
+
+function schemeOf(dpop: DpopCredentials | undefined): Scheme {
+  return dpop !== undefined && dpop.tokens.length > 0 ? 'DPoP' : 'Bearer'
+}
 
 /** D-34: an instance that may have missed an ending refuses the call. */
 function refuseStale({ endedSessions, rules }: AuthenticationPorts): void {
@@ -73,40 +93,50 @@ function refuseStale({ endedSessions, rules }: AuthenticationPorts): void {
   }
 }
 
-async function verify(ports: AuthenticationPorts, bearer: Secret): Promise<AccessToken> {
+async function verify(
+  ports: AuthenticationPorts,
+  scheme: Scheme,
+  bearer: Secret,
+): Promise<AccessToken> {
   const verification = await ports.signingKeys.verify('access', bearer.reveal(), {
     audience: ports.brand,
     issuers: ports.issuers(),
   })
-  if (verification.outcome === 'expired') throw expired(ports)
-  if (verification.outcome === 'invalid') throw invalid(ports, verification.why)
+  if (verification.outcome === 'expired') throw expired(ports, scheme)
+  if (verification.outcome === 'invalid') throw invalid(ports, scheme, verification.why)
   const { payload, kid } = verification
   const token = readAccessToken(payload)
-  if (token === undefined) throw invalid(ports, 'not the claims of an access token')
+  if (token === undefined) throw invalid(ports, scheme, 'not the claims of an access token')
   // We sign no `nbf`, so it is not among what `recall` checks again.
   if (payload.nbf === undefined) ports.verifiedTokens.add(bearer, { kid, token })
   return token
 }
 
 /** Checks again what may have changed since the token was verified (D-279). `ownToken` has checked its issuer. */
-function recall(ports: AuthenticationPorts, { kid, token }: VerifiedToken): AccessToken {
-  if (!ports.signingKeys.isPublished(kid)) throw invalid(ports, 'its key is not published any more')
-  if (token.expiresAt <= ports.clock.now()) throw expired(ports)
+function recall(
+  ports: AuthenticationPorts,
+  scheme: Scheme,
+  { kid, token }: VerifiedToken,
+): AccessToken {
+  if (!ports.signingKeys.isPublished(kid))
+    throw invalid(ports, scheme, 'its key is not published any more')
+  if (token.expiresAt <= ports.clock.now()) throw expired(ports, scheme)
   return token
 }
 
 /** What the policy demands now, which may be more than the login had to prove (D-52). */
 async function checkPolicy(
   ports: AuthenticationPorts,
+  scheme: Scheme,
   token: AccessToken,
   others: readonly Secret[],
-  certificate: CallCredentials['certificate'],
+  { certificate }: CallCredentials,
 ): Promise<void> {
   const unmet = unmetDemandOf(ports, token)
   const policy = ports.rules.policy(token.authPolicyId)
   const demands = ports.rules.demands(token.authPolicyId)
   if (unmet !== undefined || policy === undefined || demands === undefined) {
-    throw invalid(ports, `the policy does not accept this session any more: ${unmet}`)
+    throw invalid(ports, scheme, `the policy does not accept this session any more: ${unmet}`)
   }
   const presented = () => {
     const fingerprint = certificate()
@@ -127,8 +157,12 @@ interface OwnToken {
 }
 
 /** Returns the bearer token that claims to be ours. If there is none, D-35 decides which challenge is thrown. */
-function ownToken(ports: AuthenticationPorts, bearers: readonly Secret[]): OwnToken {
-  if (bearers.length > MOST_BEARERS) throw invalid(ports, 'too many bearer tokens')
+function ownToken(
+  ports: AuthenticationPorts,
+  scheme: Scheme,
+  bearers: readonly Secret[],
+): OwnToken {
+  if (bearers.length > MOST_BEARERS) throw invalid(ports, scheme, 'too many bearer tokens')
   const issuers: readonly string[] = ports.issuers()
   const claims = bearers.map((bearer) => {
     const known = ports.verifiedTokens.find(bearer)
@@ -140,20 +174,22 @@ function ownToken(ports: AuthenticationPorts, bearers: readonly Secret[]): OwnTo
   })
   const ours = claims.filter(({ issuer }) => typeof issuer === 'string' && issuers.includes(issuer))
   const [first, ...others] = ours
-  if (others.length > 0) throw invalid(ports, 'two tokens of our own')
+  if (others.length > 0) throw invalid(ports, scheme, 'two tokens of our own')
   if (first !== undefined) return first
   if (claims.some(({ issuer }) => typeof issuer !== 'string')) {
-    throw invalid(ports, 'no readable JWT')
+    throw invalid(ports, scheme, 'no readable JWT')
   }
   throw unauthorized(missingToken(ports.brand), 'no token of ours')
 }
 
-function expired({ brand }: AuthenticationPorts): Failure {
-  return unauthorized([bearerExpired(brand)], 'the access token has expired')
+function expired({ brand }: AuthenticationPorts, scheme: Scheme): Failure {
+  const challenge = scheme === 'DPoP' ? dpopChallenge(brand, 'expired') : bearerExpired(brand)
+  return unauthorized([challenge], 'the access token has expired')
 }
 
-function invalid({ brand }: AuthenticationPorts, detail: string): Failure {
-  return unauthorized([bearerInvalid(brand)], detail)
+function invalid({ brand }: AuthenticationPorts, scheme: Scheme, detail: string): Failure {
+  const challenge = scheme === 'DPoP' ? dpopChallenge(brand, 'invalid') : bearerInvalid(brand)
+  return unauthorized([challenge], detail)
 }
 
 function unauthorized(challenges: readonly Challenge[], detail: string): Failure {

@@ -6,7 +6,7 @@
 import type { IdentityId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import { type Challenge, primaryExtJwt } from '../../protocol/challenge.ts'
+import { type Fault, primaryExtJwt } from '../../protocol/challenge.ts'
 import type { ClockOff } from '../audit/clock-off.ts'
 import type { LoginFailureReason } from '../audit/events.ts'
 import { claimedIssuer } from '../ext-jwt/claimed-issuer.ts'
@@ -20,7 +20,7 @@ import { usableIdentity } from './usable-identity.ts'
 import type { Accepted, PrimaryVerdict, Rejected } from './verdict.ts'
 
 /** `satisfied`, or what is wrong with the token, in the terms of a challenge. */
-export type SecondaryJwtVerdict = 'satisfied' | Challenge['error']
+export type SecondaryJwtVerdict = 'satisfied' | Fault
 
 /** The identity that a secondary token must belong to. */
 export interface JwtOwner {
@@ -121,7 +121,7 @@ function signerOf({ rules }: JwtPorts, token: Secret): ExternalJwtSigner | undef
 function challenge(
   { brand, rules }: JwtPorts,
   reason: LoginFailureReason,
-  fault: Challenge['error'],
+  fault: Fault,
   signers = rules.signers().filter(({ enabled }) => enabled),
 ): Rejected {
   const challenges = signers

@@ -8,6 +8,9 @@ import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { ClockOff } from '../audit/clock-off.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { FactorOwner } from './factor-owner.ts'
+import type { Passkey } from './passkey/passkey.ts'
+import type { RelyingParty } from './passkey/relying-party.ts'
+import type { PasskeyRefusal } from './passkey/verify.ts'
 import type { FactorPorts } from './ports.ts'
 import type { SecondFactorStores } from './stores.ts'
 
@@ -40,7 +43,7 @@ export interface FactorEnrollment<Setup> {
   /** Returns the verified enrollment, or the pending one of this owner. */
   find(ports: EnrollPorts, enrollee: Enrollee): Promise<FoundEnrollment<Setup> | undefined>
   /** Checks the first answer with what the user has set up. */
-  prove(ports: CheckPorts, prover: Prover, answer: string): Promise<EnrollmentProof>
+  prove(ports: EnrollPorts, prover: Prover, answer: string): Promise<EnrollmentProof>
   /** Keeps a verified enrollment: only a full session can remove it (D-19). */
   cancel(ports: EnrollPorts, prover: Prover): Promise<'cancelled' | 'not-started' | 'verified'>
   /** Removes everything enrolled, pending or verified, with what belongs to it. Returns false if there was nothing. */
@@ -51,6 +54,8 @@ export interface FactorEnrollment<Setup> {
 export interface Prover {
   readonly identityId: IdentityId
   readonly owner: FactorOwner
+  /** For passkeys; missing where there are none (D-430). */
+  readonly rp?: RelyingParty | undefined
 }
 
 export interface Enrollee {
@@ -58,6 +63,8 @@ export interface Enrollee {
   readonly owner: FactorOwner
   /** The host that the user enrolls at, as the authenticator app displays it. */
   readonly hostname: string
+  /** For passkeys; missing where there are none (D-430). */
+  readonly rp?: RelyingParty | undefined
 }
 
 export interface StartedEnrollment<Setup> {
@@ -77,7 +84,7 @@ export interface FoundEnrollment<Setup> {
 export type QueryPlace = 'oidc' | 'legacy'
 
 /** Where the factors look up whether they are enrolled. */
-export type EnrolledPorts = Omit<SecondFactorStores, 'recoveryCodes' | 'codeGuesses'>
+export type EnrolledPorts = Pick<SecondFactorStores, 'totpEnrollments' | 'passkeys'>
 
 /** What checking an answer needs. */
 export type CheckPorts = SecondFactorStores & Pick<FactorPorts, 'vault' | 'clock'>
@@ -95,19 +102,28 @@ export type FactorVerdict =
        */
       take(tx: SecondFactorStores): Promise<boolean>
     }
-  /** `clock`: another time step has this code (D-325). Only for the event. */
-  | { readonly verdict: 'wrong'; readonly clock?: ClockOff }
+  | WrongAnswer
   | { readonly verdict: 'not-enrolled' }
   | Blocked
+
+/** The details are only for the event. */
+export interface WrongAnswer {
+  readonly verdict: 'wrong'
+  /** Another time step has this code (D-325). */
+  readonly clock?: ClockOff
+  /** The rule that the answer of a passkey broke. */
+  readonly passkey?: PasskeyRefusal
+}
 
 export type EnrollmentProof =
   | {
       readonly verdict: 'matches'
+      /** What is added, if it is one of several. */
+      readonly passkey?: Passkey
       /** Returns false if another call was faster, or if the enrollment was replaced or cancelled in the meantime. */
       take(tx: SecondFactorStores): Promise<boolean>
     }
-  /** `clock`: another time step has this code (D-325). Only for the event. */
-  | { readonly verdict: 'wrong'; readonly clock?: ClockOff }
+  | WrongAnswer
   | { readonly verdict: 'not-started' }
   | Blocked
 

@@ -4,11 +4,15 @@
  */
 import type { IdentityId } from '../../base/ids.ts'
 import {
-  demandedFactors,
+  demandedChoices,
+  type FactorChoice,
   SECOND_FACTOR_IDS,
   type SecondFactorId,
+  unmetChoices,
 } from '../../protocol/factors/second-factors.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
+import type { PasskeySetup } from './passkey/enroll-passkey.ts'
+import { passkeyFactor } from './passkey/passkey-factor.ts'
 import type { EnrolledPorts, SecondFactor } from './second-factor.ts'
 import type { SecondFactorStores } from './stores.ts'
 import type { TotpSetup } from './totp/enroll-totp.ts'
@@ -17,10 +21,12 @@ import { totpFactor } from './totp/totp-factor.ts'
 /** What a user needs to enroll each factor. */
 export interface FactorSetups {
   readonly totp: TotpSetup
+  readonly passkey: PasskeySetup
 }
 
 const REGISTRY: { readonly [Id in SecondFactorId]: SecondFactor<FactorSetups[Id]> } = {
   totp: totpFactor,
+  passkey: passkeyFactor,
 }
 
 /** In the order in which users are asked for them. */
@@ -30,12 +36,24 @@ export function secondFactor<Id extends SecondFactorId>(id: Id): SecondFactor<Fa
   return REGISTRY[id]
 }
 
-/** Returns the factors that a policy demands and that have not been proven. */
-export function missingFactors(
+/** Returns what a policy demands and has not been proven: of each choice, one factor is missing. */
+export function missingChoices(
   { secondary }: Pick<AuthPolicy, 'secondary'>,
   proven: ReadonlySet<SecondFactorId>,
-): readonly SecondFactorId[] {
-  return demandedFactors(secondary).filter((id) => !proven.has(id))
+): readonly FactorChoice[] {
+  return unmetChoices(demandedChoices(secondary), (id) => proven.has(id))
+}
+
+/** Returns the factors that an identity has enrolled, in the order of the registry. */
+export async function enrolledFactors(
+  ports: EnrolledPorts,
+  identityId: IdentityId,
+): Promise<ReadonlySet<SecondFactorId>> {
+  const enrolled = new Set<SecondFactorId>()
+  for (const { id, isEnrolled } of ALL_SECOND_FACTORS) {
+    if (await isEnrolled(ports, identityId)) enrolled.add(id)
+  }
+  return enrolled
 }
 
 /** Returns which of the identities have enrolled any second factor, with one query for each factor. */

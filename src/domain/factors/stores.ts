@@ -3,11 +3,14 @@ import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { Duration } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { FactorOwner } from './factor-owner.ts'
+import type { Passkey } from './passkey/passkey.ts'
 import type { TotpEnrollment } from './totp/totp-enrollment.ts'
 
 /** The stores of all second factors. A new factor adds its own here, and all who use the registry have it (D-262). */
 export interface SecondFactorStores {
   readonly totpEnrollments: TotpEnrollments
+  readonly passkeys: Passkeys
+  readonly spentStates: SpentChallenges
   readonly recoveryCodes: RecoveryCodes
   readonly codeGuesses: CodeGuesses
 }
@@ -18,8 +21,8 @@ export interface TotpEnrollments {
   /** Which of the given identities have a verified enrollment, in one query. */
   listVerified(identityIds: readonly IdentityId[]): Promise<ReadonlySet<IdentityId>>
   /**
-   * Stores a pending enrollment with its recovery codes and replaces a pending one, even of another owner. Returns
-   * false, and changes nothing, if a verified one exists (R090).
+   * Stores a pending enrollment and replaces a pending one, even of another owner; also its recovery codes, unless there
+   * are none because those of another factor stay. Returns false, and changes nothing, if a verified one exists (R090).
    */
   replacePending(enrollment: TotpEnrollment, recoveryCodes: readonly SecretHash[]): Promise<boolean>
   /**
@@ -32,13 +35,46 @@ export interface TotpEnrollments {
   ): Promise<boolean>
   /** Returns false if this owner has no pending enrollment. */
   removePending(identityId: IdentityId, owner: FactorOwner): Promise<boolean>
-  /** Pending or verified, with its recovery codes. */
+  /** Pending or verified, with the recovery codes if no other factor is left. */
   remove(identityId: IdentityId): Promise<boolean>
   /**
    * Spends a time step of the verified enrollment in one statement (R085). Returns true once; false if this step or a
    * later one was already accepted.
    */
   takeStep(identityId: IdentityId, step: number): Promise<boolean>
+}
+
+/** At most `MOST_PASSKEYS` per identity; whoever inserts one counts them, and holds the identity meanwhile. */
+export interface Passkeys {
+  find(id: AuthenticatorId): Promise<Passkey | undefined>
+  /** By the credential id, in base64url. */
+  findByCredential(credentialId: string): Promise<Passkey | undefined>
+  /** Oldest first. */
+  listOf(identityId: IdentityId): Promise<readonly Passkey[]>
+  /** Which of the given identities have a passkey, in one query. */
+  listEnrolled(identityIds: readonly IdentityId[]): Promise<ReadonlySet<IdentityId>>
+  /** Returns false if the credential id is registered already, by whomever. */
+  insert(passkey: Passkey): Promise<boolean>
+  /**
+   * Records a use in one statement. Returns false, and records nothing, if the passkey was removed or its counter would
+   * not grow: zero stays zero, everything else must be greater.
+   */
+  markUsed(
+    id: AuthenticatorId,
+    use: { readonly signCount: number; readonly isBackedUp: boolean; readonly at: Instant },
+  ): Promise<boolean>
+  /** Returns false if the identity has no such passkey. */
+  rename(identityId: IdentityId, id: AuthenticatorId, name: string): Promise<boolean>
+  /** With the recovery codes, if it was the last factor. Returns false if the identity has no such passkey. */
+  remove(identityId: IdentityId, id: AuthenticatorId): Promise<boolean>
+  /** The same for all of them. Returns those that were removed. */
+  removeAll(identityId: IdentityId): Promise<readonly AuthenticatorId[]>
+}
+
+/** Challenges that were answered: each is good for one answer, on every instance (D-435). */
+export interface SpentChallenges {
+  /** Returns false if it was already spent. */
+  insert(challenge: { readonly hash: SecretHash; readonly expiresAt: Instant }): Promise<boolean>
 }
 
 /** The recovery codes of an identity, whichever factor it has enrolled. They come with the first pending enrollment. */

@@ -18,6 +18,8 @@ export interface Accepted {
   readonly primary: ProvenPrimary
   /** After a password: the cookie that marks the device as known (D-216). */
   readonly device?: string
+  /** Spends what proved it, in the transaction that accepts it. Returns false if another call was faster. */
+  readonly take?: (tx: Stores) => Promise<boolean>
 }
 
 export interface Rejected {

@@ -69,6 +69,7 @@ const anIdentity = (disabledAt?: Instant, disabledUntil?: Instant): Identity => 
   envInfo: undefined,
   sdkInfo: undefined,
   voidedLogins: 0,
+  roleVersion: 0,
   lastLoginAt: undefined,
   createdAt: NOON,
   updatedAt: NOON,

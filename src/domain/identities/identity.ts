@@ -14,7 +14,10 @@ export type IdentityType = Identity['type']
 export type ChosenOfIdentity = Pick<Identity, WritableName<typeof IDENTITY>>
 
 /** A new identity, which has never logged in. */
-export type FreshIdentity = Omit<Identity, 'envInfo' | 'sdkInfo' | 'voidedLogins' | 'lastLoginAt'>
+export type FreshIdentity = Omit<
+  Identity,
+  'envInfo' | 'sdkInfo' | 'voidedLogins' | 'roleVersion' | 'lastLoginAt'
+>
 
 /** Short texts under fixed names. A client states this about itself: it is only displayed, never trusted. */
 export type ClientInfo = Readonly<Record<string, string>>

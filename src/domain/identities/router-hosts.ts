@@ -13,9 +13,10 @@ import type { Instant } from '../../base/time/instant.ts'
 import { invalid } from '../refusals.ts'
 import type { Identity } from './identity.ts'
 
-/** What a login needs to know of a router. */
+/** What logins and clients of a router need to know of it. */
 export interface RouterPlace {
   readonly id: IdentityId
+  readonly name: string
   readonly hosts: readonly string[]
   readonly disabledAt: Instant | undefined
   readonly disabledUntil: Instant | undefined

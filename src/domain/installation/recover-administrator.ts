@@ -163,14 +163,23 @@ export async function recoverAdministrator(
     const { cert, extJwt, updb } = primary
     return {
       ...rest,
-      primary: { updb, cert: { ...cert, allowed: false }, extJwt: { ...extJwt, allowed: false } },
+      primary: {
+        updb,
+        cert: { ...cert, allowed: false },
+        extJwt: { ...extJwt, allowed: false },
+        passkey: { allowed: false },
+      },
     }
   }
 }
 
-/** A required TOTP does not prevent the login: it is enrolled during the login. */
+/**
+ * A required TOTP does not prevent the login: it is enrolled during the login. A passkey cannot be enrolled at every
+ * address (D-430).
+ */
 function leadsIn({ primary, secondary }: AuthPolicy): boolean {
-  return primary.updb.allowed && secondary.requireExtJwt === undefined
+  const { requireExtJwt, requirePasskey } = secondary
+  return primary.updb.allowed && requireExtJwt === undefined && !requirePasskey
 }
 
 async function findTarget(

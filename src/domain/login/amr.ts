@@ -1,7 +1,7 @@
 /**
  * How a user logged in, in the terms of RFC 8176 where it defines one. D-25.
  */
-import { AMR_WORDS } from '../../protocol/factors/amr.ts'
+import { AMR_WORDS, USER_PRESENT } from '../../protocol/factors/amr.ts'
 import { SECOND_FACTOR_IDS, SECOND_FACTORS } from '../../protocol/factors/second-factors.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../factors/proven.ts'
 
@@ -15,6 +15,7 @@ export function amrOf(primary: ProvenPrimary, secondary: ProvenSecondary): reado
     AMR_WORDS[primary.method],
     ...proven.map((id) => SECOND_FACTORS[id].amr),
     ...(hasSecondJwt ? [AMR_WORDS['ext-jwt']] : []),
+    ...(factors.has('passkey') ? [USER_PRESENT] : []),
     ...(count > 1 ? ['mfa'] : []),
   ]
   return [...new Set(words)]

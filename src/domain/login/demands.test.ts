@@ -45,7 +45,7 @@ async function demandsOf(
   policy: AuthPolicy,
   enrollment: 'none' | 'pending' | 'verified' = 'none',
 ): Promise<Demands> {
-  const { totpEnrollments } = totpStores()
+  const { totpEnrollments, passkeys } = totpStores()
   if (enrollment !== 'none') {
     const pending = {
       id: 'enrollment-1' as TotpEnrollmentId,
@@ -59,7 +59,7 @@ async function demandsOf(
     if (enrollment === 'verified') await totpEnrollments.markVerified(pending, NOON)
   }
   const rules = rulesOf({ signers: [SIGNER] })
-  return findDemands(fakePorts<LoginPorts>({ totpEnrollments, rules }), IDENTITY, policy)
+  return findDemands(fakePorts<LoginPorts>({ totpEnrollments, passkeys, rules }), IDENTITY, policy)
 }
 
 const TOTP: readonly (readonly [
@@ -80,8 +80,9 @@ for (const [policy, enrollment, isDemanded, isEnrolled] of TOTP) {
   const says = policy === requireTotp ? 'demands' : 'does not demand'
   const then = isDemanded ? 'a code is asked for' : 'none is asked for'
   test(`D-16: where the policy ${says} a code and the enrollment is ${enrollment}, ${then}`, async () => {
-    const { factors } = await demandsOf(policy, enrollment)
-    assert.deepEqual(factors, isDemanded ? [{ id: 'totp', isEnrolled }] : [])
+    const { choices, enrolled } = await demandsOf(policy, enrollment)
+    assert.deepEqual(choices, isDemanded ? [['totp']] : [])
+    assert.equal(enrolled.has('totp'), isEnrolled)
   })
 }
 

@@ -6,7 +6,14 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { type AuthQuery, extJwtQuery } from '../../protocol/auth-query.ts'
 import { secondaryExtJwt } from '../../protocol/challenge.ts'
-import { demandedFactors, type SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import {
+  demandedChoices,
+  type FactorChoice,
+  SECOND_FACTOR_IDS,
+  type SecondFactorId,
+  unmetChoices,
+  withoutImplied,
+} from '../../protocol/factors/second-factors.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import {
   checkSecondaryJwt,
@@ -16,7 +23,7 @@ import {
 } from '../factors/external-jwt.ts'
 import type { ProvenSecondary } from '../factors/proven.ts'
 import type { EnrolledPorts, QueryPlace } from '../factors/second-factor.ts'
-import { ALL_SECOND_FACTORS, missingFactors, secondFactor } from '../factors/second-factors.ts'
+import { enrolledFactors, missingChoices, secondFactor } from '../factors/second-factors.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Rules } from '../policies/rules.ts'
@@ -24,14 +31,11 @@ import type { LoginPorts } from './ports.ts'
 
 /** What the policy and the enrollment of an identity demand now. */
 export interface Demands {
-  readonly factors: readonly FactorDemand[]
+  /** Of each choice, one factor must be proven. */
+  readonly choices: readonly FactorChoice[]
+  /** The second factors that the identity is able to prove. */
+  readonly enrolled: ReadonlySet<SecondFactorId>
   readonly extJwt: DemandedSigner | undefined
-}
-
-/** A demanded second factor, and whether the identity is already able to prove it. */
-export interface FactorDemand {
-  readonly id: SecondFactorId
-  readonly isEnrolled: boolean
 }
 
 /** `signer` is undefined if the policy names one that was deleted: then the demand cannot be satisfied. */
@@ -45,14 +49,25 @@ export async function findDemands(
   identity: Identity,
   policy: AuthPolicy,
 ): Promise<Demands> {
-  const demanded = demandedFactors(policy.secondary)
-  const factors: FactorDemand[] = []
-  for (const { id, isEnrolled } of ALL_SECOND_FACTORS) {
-    const enrolled = await isEnrolled(ports, identity.id)
-    // D-16: because the policy demands it, or because the identity has enrolled it.
-    if (enrolled || demanded.includes(id)) factors.push({ id, isEnrolled: enrolled })
-  }
-  return { factors, extJwt: demandedSigner(policy, ports.rules) }
+  const enrolled = await enrolledFactors(ports, identity.id)
+  const choices = choicesOf(policy, enrolled)
+  return { choices, enrolled, extJwt: demandedSigner(policy, ports.rules) }
+}
+
+/**
+ * D-16, D-432: what the policy demands, and one of the factors that the identity has enrolled, whether or not the
+ * policy demands any. Where the policy leaves a choice, only an enrolled factor counts: otherwise a stolen password
+ * would be enough to enroll the other one.
+ */
+function choicesOf(
+  policy: AuthPolicy,
+  enrolled: ReadonlySet<SecondFactorId>,
+): readonly FactorChoice[] {
+  const demanded = demandedChoices(policy.secondary).map((choice) => {
+    const able = choice.filter((id) => enrolled.has(id))
+    return able.length === 0 ? choice : able
+  })
+  return withoutImplied(enrolled.size === 0 ? demanded : [[...enrolled], ...demanded])
 }
 
 export function demandedSigner(
@@ -77,10 +92,12 @@ export function outstandingQueries(
   proven: ProvenSecondary,
   { brand, where }: { readonly brand: string; readonly where: QueryPlace },
 ): readonly AuthQuery[] {
-  const open = demands.factors.filter(({ id }) => !proven.factors.has(id))
+  const open = new Set(unmetChoices(demands.choices, (id) => proven.factors.has(id)).flat())
   const signer = unprovenSigner(demands, proven)?.signer
   return [
-    ...open.map(({ id, isEnrolled }) => secondFactor(id).query(brand, where, isEnrolled)),
+    ...SECOND_FACTOR_IDS.filter((id) => open.has(id)).map((id) =>
+      secondFactor(id).query(brand, where, demands.enrolled.has(id)),
+    ),
     ...(signer === undefined ? [] : [extJwtQuery(signer)]),
   ]
 }
@@ -89,7 +106,7 @@ export function outstandingQueries(
 export function isShortOf(policy: AuthPolicy, proven: ProvenSecondary): boolean {
   const { requireExtJwt } = policy.secondary
   const isJwtMissing = requireExtJwt !== undefined && requireExtJwt !== proven.extJwt
-  return isJwtMissing || missingFactors(policy, proven.factors).length > 0
+  return isJwtMissing || missingChoices(policy, proven.factors).length > 0
 }
 
 /** Returns what is wrong with the token of a demanded signer, or `satisfied`. */

@@ -8,6 +8,8 @@ import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import { loginOwner } from '../factors/factor-owner.ts'
+import type { RelyingParty } from '../factors/passkey/relying-party.ts'
+import { refuseUnproven } from '../factors/refuse-unproven.ts'
 import type { StartedEnrollment } from '../factors/second-factor.ts'
 import { type FactorSetups, secondFactor } from '../factors/second-factors.ts'
 import type { SecondFactorStores } from '../factors/stores.ts'
@@ -36,15 +38,16 @@ export interface LoginEnrollment<Id extends SecondFactorId> {
   readonly request: PartiallyAuthenticated
 }
 
-type AtHost = { readonly hostname: string }
+type AtHost = { readonly hostname: string; readonly rp?: RelyingParty | undefined }
 
-/** Throws MFA_EXISTS. */
+/** Throws MFA_EXISTS, FACTOR_NOT_PROVEN, and what the factor throws. */
 export async function startEnrollmentInLogin<Id extends SecondFactorId>(
   ports: EnrollPorts,
-  { factor, request, hostname }: LoginEnrollment<Id> & AtHost,
+  { factor, request, hostname, rp }: LoginEnrollment<Id> & AtHost,
 ): Promise<StartedEnrollment<FactorSetups[Id]>> {
   const { identity } = await identityOf(ports, request)
-  const enrollee = { identity, owner: loginOwner(request), hostname }
+  await refuseUnproven(ports, { factor, identityId: identity.id }, request.secondary.factors)
+  const enrollee = { identity, owner: loginOwner(request), hostname, rp }
   const started = await secondFactor(factor).enrollment.start(ports, enrollee)
   if (started === 'exists') throw new Failure('MFA_EXISTS')
   return started
@@ -61,18 +64,23 @@ export async function pendingSetupInLogin<Id extends SecondFactorId>(
   return enrollment?.setup
 }
 
-/** Throws MFA_ENROLLMENT_NOT_STARTED, MFA_INVALID_TOKEN, RATE_LIMITED. */
+/**
+ * Throws MFA_ENROLLMENT_NOT_STARTED, MFA_INVALID_TOKEN, RATE_LIMITED, FACTOR_NOT_PROVEN; for a passkey PASSKEY_INVALID,
+ * PASSKEY_EXISTS, MAX_PASSKEYS_REACHED.
+ */
 export async function verifyEnrollmentInLogin(
   ports: EnrollPorts,
   submission: LoginEnrollment<SecondFactorId> & {
     readonly answer: string
     readonly caller: Caller
+    readonly rp?: RelyingParty | undefined
   },
 ): Promise<LoginStep> {
-  const { factor, request, answer, caller } = submission
+  const { factor, request, answer, caller, rp } = submission
   const { identity, policy } = await identityOf(ports, request)
   const { id: identityId } = identity
-  const prover = { identityId, owner: loginOwner(request) }
+  await refuseUnproven(ports, { factor, identityId }, request.secondary.factors)
+  const prover = { identityId, owner: loginOwner(request), rp }
   const verdict = await secondFactor(factor).enrollment.prove(ports, prover, answer)
   if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, factor, verdict, caller)
@@ -86,8 +94,10 @@ export async function verifyEnrollmentInLogin(
     byEnrollment: true,
     caller,
     take: async (tx) => {
+      // Two enrollments at once are one after the other, so that none exceeds a limit.
+      await tx.identities.hold(identityId)
       if (!(await verdict.take(tx))) return false
-      const enrolled = { type: 'mfa.enrolled', identityId } as const
+      const enrolled = { type: 'mfa.enrolled', identityId, details: { factor } } as const
       await tx.events.insert(recordEvent(ports, caller, enrolled))
       return true
     },

@@ -9,19 +9,19 @@ import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { Stores } from '../stores.ts'
 import { isVoided } from './check-again.ts'
 
-type Tx = Pick<Stores, 'identities' | 'authenticators'>
+type Tx = Pick<Stores, 'identities' | 'authenticators' | 'passkeys'>
 
 /** For an existing session: the identity is enabled, and its credential has not been removed. */
 export async function holdOwner(
   tx: Tx,
-  { identityId, authenticatorId }: ProvenPrimary,
+  { identityId, authenticatorId, method }: ProvenPrimary,
   now: Instant,
 ): Promise<boolean> {
   const identity = await tx.identities.hold(identityId)
   if (identity === undefined || isDisabled(identity, now)) return false
-  return (
-    authenticatorId === undefined || (await tx.authenticators.find(authenticatorId)) !== undefined
-  )
+  if (authenticatorId === undefined) return true
+  const registered = method === 'passkey' ? tx.passkeys : tx.authenticators
+  return (await registered.find(authenticatorId)) !== undefined
 }
 
 /**
@@ -34,11 +34,14 @@ export async function holdLogin(
   { primary, identity: seen }: { readonly primary: ProvenPrimary; readonly identity: Identity },
   now: Instant,
 ): Promise<Identity | undefined> {
-  const { identityId, authenticatorId, credentialVersion = 0, at } = primary
+  const { identityId, authenticatorId, method, credentialVersion = 0, at } = primary
   const identity = await tx.identities.hold(identityId)
   if (identity === undefined || isDisabled(identity, now)) return undefined
   if (endsSessions(seen, identity) || isVoided(primary, identity)) return undefined
   if (authenticatorId === undefined) return identity
+  if (method === 'passkey') {
+    return (await tx.passkeys.find(authenticatorId)) === undefined ? undefined : identity
+  }
   const isSame = await tx.authenticators.markUsed(authenticatorId, credentialVersion, at)
   return isSame ? identity : undefined
 }

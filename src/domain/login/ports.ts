@@ -7,9 +7,7 @@ import type { Turns } from '../factors/guessing/turns.ts'
 import type { FactorPorts } from '../factors/ports.ts'
 import type { Stores } from '../stores.ts'
 
-export interface LoginPorts
-  extends FactorPorts,
-    Pick<Stores, 'authRequests' | 'spentStates' | 'events'> {
+export interface LoginPorts extends FactorPorts, Pick<Stores, 'authRequests' | 'events'> {
   readonly clientId: string
   /** D-314: accepted besides it; empty without the compatibility layer. */
   readonly otherClientIds: readonly string[]

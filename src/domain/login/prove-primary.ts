@@ -21,6 +21,7 @@ import {
   rememberDevice,
   type ShownDevice,
 } from '../factors/guessing/known-devices.ts'
+import { type PasskeyCredentials, proveByPasskey } from '../factors/passkey/prove-by-passkey.ts'
 import { type PasswordCredentials, proveByPassword } from '../factors/passwords/password.ts'
 import type { Accepted, PrimaryVerdict, Rejected } from '../factors/verdict.ts'
 import { usernameKey } from '../identities/authenticator.ts'
@@ -31,6 +32,8 @@ export type PrimaryCredential =
   | { readonly method: 'cert'; readonly chain: PresentedChain | undefined }
   /** The bearer tokens of the call are the credential. */
   | { readonly method: 'ext-jwt' }
+  /** Only in an OIDC login: its challenge belongs to one. */
+  | { readonly method: 'passkey'; readonly credentials: PasskeyCredentials }
 
 export interface PrimarySubmission {
   readonly credential: PrimaryCredential
@@ -56,6 +59,8 @@ export async function provePrimary(
       return settle(ports, submission, await proveByCertificate(ports, credential.chain))
     case 'ext-jwt':
       return settle(ports, submission, await proveByExternalJwt(ports, bearers, since))
+    case 'passkey':
+      return settle(ports, submission, await proveByPasskey(ports, credential.credentials))
   }
 }
 
@@ -130,6 +135,6 @@ async function record(
       await tx.events.insert(failed)
     })
   if (credential.method === 'password') await write()
-  // Attempts with a certificate or a JWT are not limited, and each refusal is a commit (D-207).
+  // Attempts with a certificate, a JWT or a passkey are not limited, and each refusal is a commit (D-207).
   else await oneAfterTheOther(ports.beginGuess, `refusals ${networkOf(caller.address)}`, write)
 }

@@ -4,10 +4,10 @@
  */
 import { Failure } from '../../errors/catalogue.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
-import type { ClockOff } from '../audit/clock-off.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
+import type { FactorVerdict, WrongAnswer } from '../factors/second-factor.ts'
 import type { LoginPorts } from './ports.ts'
 import type { CodeIssued, PartiallyAuthenticated } from './request/auth-request.ts'
 
@@ -15,8 +15,30 @@ import type { CodeIssued, PartiallyAuthenticated } from './request/auth-request.
 export const MOST_WRONG_CODES = 10
 
 export type RefusedCode =
-  | { readonly verdict: 'wrong' | 'not-enrolled'; readonly clock?: ClockOff }
+  | WrongAnswer
+  | { readonly verdict: 'not-enrolled' }
   | { readonly verdict: 'blocked'; readonly retryAfterSeconds: number }
+
+/** An answer that matched, but was spent before it was taken. */
+export function spentAnswer(by: Extract<FactorVerdict, { verdict: 'matches' }>['by']): WrongAnswer {
+  return by === 'passkey' ? { verdict: 'wrong', passkey: 'challenge' } : { verdict: 'wrong' }
+}
+
+/** What the event says about a wrong answer, and the code that its caller gets. */
+export function wrongAnswer(wrong: Partial<WrongAnswer>) {
+  const { clock, passkey } = wrong
+  const details = {
+    ...(clock === undefined ? {} : { clock }),
+    ...(passkey === undefined ? {} : { why: passkey }),
+  }
+  const ofPasskey =
+    passkey === 'counter' ? ('passkey-cloned' as const) : ('passkey-invalid' as const)
+  return {
+    reason: passkey === undefined ? ('wrong-code' as const) : ofPasskey,
+    code: passkey === undefined ? ('MFA_INVALID_TOKEN' as const) : ('PASSKEY_INVALID' as const),
+    details,
+  }
+}
 
 /** Returns the failure to throw. */
 export async function refuseCode(
@@ -31,19 +53,19 @@ export async function refuseCode(
     const { retryAfterSeconds } = refused
     return new Failure('RATE_LIMITED', { retryAfterSeconds, detail: 'too many wrong codes' })
   }
-  const clock = refused.clock === undefined ? {} : { clock: refused.clock }
+  const wrong = wrongAnswer(refused.verdict === 'wrong' ? refused : {})
   const isEnded = await ports.transaction(async (tx) => {
     const { isEnded } = await tx.authRequests.addWrongCode(request.key, MOST_WRONG_CODES)
-    const reason = isEnded ? 'too-many-codes' : 'wrong-code'
+    const reason = isEnded ? 'too-many-codes' : wrong.reason
     const failed = {
       type: 'login.failed',
       identityId,
       reason,
-      details: { method, ...clock },
+      details: { method, ...wrong.details },
     } as const
     await tx.events.insert(recordEvent(ports, caller, failed))
     return isEnded
   })
   const detail = isEnded ? 'the last of too many wrong codes' : refused.verdict
-  return new Failure('MFA_INVALID_TOKEN', { detail })
+  return new Failure(wrong.code, { detail })
 }

@@ -117,9 +117,17 @@ async function submitAccepted(
     throw new JwtDemanded(error, demands.extJwt?.signer, { primary, configTypes })
   })
   const next = acceptPrimary(request, primary, extJwt, configTypes)
-  const finished = { previous: request, next, demands, byEnrollment: false, caller }
-  const step = await finishStep(ports, finished)
-  if (step === 'taken') throw new Error('a primary login takes nothing')
+  const { take } = accepted
+  const step = await finishStep(ports, {
+    previous: request,
+    next,
+    demands,
+    byEnrollment: false,
+    caller,
+    ...(take === undefined ? {} : { take }),
+  })
+  // Another call answered the same challenge first (D-435).
+  if (step === 'taken') throw new Failure('INVALID_AUTH', { detail: 'the answer was used before' })
   return accepted.device === undefined ? step : { ...step, device: accepted.device }
 }
 

@@ -6,13 +6,14 @@ import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import { loginOwner } from '../factors/factor-owner.ts'
+import type { RelyingParty } from '../factors/passkey/relying-party.ts'
 import { secondFactor } from '../factors/second-factors.ts'
 import type { SecondFactorStores } from '../factors/stores.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'
 import type { LoginPorts } from './ports.ts'
-import { refuseCode } from './refuse-code.ts'
+import { refuseCode, spentAnswer } from './refuse-code.ts'
 import {
   acceptFactor,
   type CodeIssued,
@@ -25,6 +26,8 @@ export interface FactorSubmission {
   readonly request: PartiallyAuthenticated | CodeIssued
   readonly code: string
   readonly caller: Caller
+  /** For a passkey (D-430). */
+  readonly rp?: RelyingParty | undefined
 }
 
 export async function submitSecondFactor(
@@ -39,10 +42,10 @@ export async function submitSecondFactor(
     | 'rules'
     | 'transaction'
   >,
-  { factor, request, code, caller }: FactorSubmission,
+  { factor, request, code, caller, rp }: FactorSubmission,
 ): Promise<LoginStep> {
   const { identityId } = request.primary
-  const prover = { identityId, owner: loginOwner(request) }
+  const prover = { identityId, owner: loginOwner(request), rp }
   const owner = await checkAgain(ports, request.primary)
   if ('refusal' in owner) throw startAgain(owner.refusal)
   const verdict = await secondFactor(factor).check(ports, prover, code)
@@ -66,6 +69,8 @@ export async function submitSecondFactor(
     },
   })
   // R085: a parallel call used the same code first.
-  if (step === 'taken') throw await refuseCode(ports, request, factor, { verdict: 'wrong' }, caller)
+  if (step === 'taken') {
+    throw await refuseCode(ports, request, factor, spentAnswer(verdict.by), caller)
+  }
   return step
 }

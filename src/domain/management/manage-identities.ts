@@ -124,7 +124,7 @@ export function removeMfa(
     if ((await tx.identities.hold(id)) === undefined) throw notFound()
     const factors = await removeAllFactors(tx, id)
     if (factors.length === 0) throw new Failure('MFA_NOT_ENROLLED')
-    const removed = { type: 'mfa.removed', identityId: id } as const
+    const removed = { type: 'mfa.removed', identityId: id, details: {} } as const
     await tx.events.insert(recordEvent(ports, caller, removed))
   })
 }

@@ -141,10 +141,10 @@ export function deletePolicy(ports: PolicyPorts, id: AuthPolicyId, caller: Calle
 }
 
 function complete({
-  primary: { cert, extJwt, updb },
+  primary: { cert, extJwt, updb, passkey },
   secondary,
 }: Pick<NewAuthPolicy, 'primary' | 'secondary'>): Pick<AuthPolicy, 'primary' | 'secondary'> {
-  const parts = [cert, extJwt, updb]
+  const parts = [cert, extJwt, updb, passkey]
   if (!parts.some((part) => part?.allowed === true)) {
     throw invalid('primary', 'must allow at least one method')
   }
@@ -167,6 +167,7 @@ function complete({
         maxAttempts: updb?.maxAttempts ?? maxAttempts,
         lockoutDurationMinutes: updb?.lockoutDurationMinutes ?? lockoutDurationMinutes,
       },
+      passkey: { allowed: passkey?.allowed ?? false },
     },
     secondary: {
       ...factorDemands(secondary),

@@ -15,6 +15,7 @@ import { type AuthPolicy, DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
+import { lostRoles, removeRolesWithin } from '../sessions/ending/lost-roles.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
 import type { NewIdentity } from './manage-identities.ts'
@@ -69,7 +70,9 @@ async function replace(
   const policy = await tx.authPolicies.hold(authPolicyId)
   if (policy === undefined) throw invalid('authPolicyId', 'names a policy that does not exist')
   const { id } = current
-  const next: Identity = { ...current, ...chosen, updatedAt: ports.clock.now() }
+  const lost = lostRoles(current, chosen)
+  const roleVersion = current.roleVersion + (lost.length > 0 ? 1 : 0)
+  const next: Identity = { ...current, ...chosen, roleVersion, updatedAt: ports.clock.now() }
   const outcome = await tx.identities.replace(next)
   if (outcome === 'missing') throw notFound()
   if (outcome !== 'replaced') throw inTheWay(outcome)
@@ -77,6 +80,7 @@ async function replace(
   if (isEnd) await tx.identities.voidLogins(id)
   const sessions = isEnd ? await tx.apiSessions.listOf(id) : []
   await endSessionsWithin(ports, tx, { sessions }, 'identity-changed', caller)
+  await removeRolesWithin(ports, tx, next, lost)
   const changes = {
     ...changesBetween(current, chosen),
     ...(await policyNames(tx, current, policy)),

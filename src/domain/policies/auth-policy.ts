@@ -29,6 +29,8 @@ export interface AuthPolicy extends EntityOf<typeof AUTH_POLICY> {
       /** D-22: 0 means until an administrator unlocks it. */
       readonly lockoutDurationMinutes: number
     }
+    /** D-431: signing in with a passkey alone. As a second factor, a passkey needs no permission. */
+    readonly passkey: { readonly allowed: boolean }
   }
   readonly secondary: FactorDemands & {
     readonly requireExtJwt: ExternalJwtSignerId | undefined
@@ -45,12 +47,12 @@ export const POLICY_DEFAULTS = {
   lockoutDurationMinutes: 15,
 } as const
 
-/** The policy that new identities get: every primary method, nothing secondary (API 4.4). */
+/** The policy that new identities get: every primary method, nothing secondary (API 4.4, D-431). */
 export function defaultPolicy(now: Instant): AuthPolicy {
   return builtIn(DEFAULT_POLICY_ID, { allowsPasswords: true }, now)
 }
 
-/** Certificates and external JWTs, no passwords: SPEC Authentication 2, API 4.4. */
+/** Certificates and external JWTs, no passwords and no passkeys: SPEC Authentication 2, API 4.4. */
 export function productionPolicy(now: Instant): AuthPolicy {
   return builtIn(PRODUCTION_POLICY_ID, { allowsPasswords: false }, now)
 }
@@ -78,6 +80,7 @@ function builtIn(
       cert: { allowed: true, allowExpiredCerts: false, bindTokens: false },
       extJwt: { allowed: true, allowedSigners: [] },
       updb: { allowed: allowsPasswords, ...POLICY_DEFAULTS },
+      passkey: { allowed: allowsPasswords },
     },
     secondary: { ...factorDemands({}), requireExtJwt: undefined },
     tags: {},

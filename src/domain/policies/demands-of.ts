@@ -18,6 +18,7 @@ export function demandsOf(
     id: policy.id,
     allowsPassword: primary.updb.allowed,
     allowsCertificate: primary.cert.allowed,
+    allowsPasskey: primary.passkey.allowed,
     signers: signers
       .filter(({ id, enabled }) => enabled && allowsSigner(policy, id))
       .map(({ id }) => id),

@@ -36,6 +36,8 @@ export interface Rules {
   cas(): readonly Ca[]
   /** Verified or not, enabled or not. */
   ca(id: CaId): Ca | undefined
+  /** Routers that have a host, enabled or not. */
+  routers(): readonly RouterPlace[]
   /** Of routers that name this host, enabled or not: the port that each allows, or 0 for any. */
   routersAt(host: string): readonly RouterAt[]
   /** Loads changes. Called twice a second, and after each change made here. */
@@ -102,7 +104,8 @@ export function createRules(deps: {
     signers: () => [...copy.signers.values()],
     cas: () => copy.cas,
     ca: (id) => copy.casById.get(id),
-    routersAt: (host) => copy.routers.get(host) ?? [],
+    routers: () => copy.routers,
+    routersAt: (host) => copy.routersByHost.get(host) ?? [],
     refresh,
     state: () =>
       freshAt === undefined
@@ -136,7 +139,8 @@ function makeCopy(
     signersByIssuer: new Map(signers.map((signer) => [signer.issuer, signer])),
     cas,
     casById: new Map(cas.map((ca) => [ca.id, ca])),
-    routers: Map.groupBy(routers.flatMap(placesOf), ({ host }) => host),
+    routers,
+    routersByHost: Map.groupBy(routers.flatMap(placesOf), ({ host }) => host),
   }
 }
 

@@ -14,6 +14,7 @@ import type { SecretHash } from '../../base/secrets/vault.ts'
 import { type Duration, minutes } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import type { RoleSubject } from '../../protocol/feed/role-removals.ts'
 import type { Issuer, Scope } from '../../protocol/oidc.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../factors/proven.ts'
 
@@ -40,6 +41,8 @@ export interface OidcSession extends Common {
   readonly clientId: string
   /** Granted at the authorization; a refresh may narrow an access token, never the session (D-27). */
   readonly scopes: readonly Scope[]
+  /** The thumbprint of the key that its login proved: its tokens are bound to it (RFC 9449 §5). */
+  readonly boundKey: string | undefined
   /**
    * When its last access token expires, even if the configuration has changed since; missing if it was not recorded
    * (D-231).
@@ -75,6 +78,7 @@ export type EndedSubject =
   | SessionCertificateId
   | `cert:${string}`
   | `key:${string}`
+  | RoleSubject
 
 /** Kept until every token that it concerns has expired; created by `endingOf`. */
 export interface SessionEnding {

@@ -84,7 +84,7 @@ export async function authenticateLegacy(
     lastActivityAt: now,
     endsAt,
     expiresAt: earlier(plus(now, ports.sessionTimeout), endsAt),
-    demanded: new Set(demands.factors.map(({ id }) => id)),
+    demanded: new Set(demands.choices.flat()),
   }
   const isAlive = await ports.transaction(async (tx) => {
     const held = await holdLogin(tx, accepted, now)

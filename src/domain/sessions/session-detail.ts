@@ -5,11 +5,13 @@
 import type { IdentityId } from '../../base/ids.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import {
-  demandedFactors,
+  demandedChoices,
+  type FactorChoice,
   SECOND_FACTOR_IDS,
   type SecondFactorId,
+  unmetChoices,
+  withoutImplied,
 } from '../../protocol/factors/second-factors.ts'
-import { NO_FACTORS } from '../factors/proven.ts'
 import type { EnrolledPorts } from '../factors/second-factor.ts'
 import { ALL_SECOND_FACTORS, secondFactor } from '../factors/second-factors.ts'
 import { type Identity, ownersOf } from '../identities/identity.ts'
@@ -53,19 +55,24 @@ export async function describeSessions(
     authQueries: open.map((id) =>
       secondFactor(id).query(brand, 'legacy', enrolled.get(id)?.has(identity.id) === true),
     ),
-    isMfaRequired: demandedOf(session, policy).size > 0 || session.secondary.factors.size > 0,
+    isMfaRequired: choicesOf(session, policy).length > 0 || session.secondary.factors.size > 0,
     isMfaComplete: open.length === 0,
   }))
 }
 
-/** D-52: demanded at the login, or by a policy that has changed since. */
-function demandedOf(session: ApiSession, policy: AuthPolicy): ReadonlySet<SecondFactorId> {
-  const before = session.kind === 'legacy' ? session.demanded : NO_FACTORS
-  return new Set([...before, ...demandedFactors(policy.secondary)])
+/**
+ * D-52: demanded at the login, or by a policy that has changed since. Of the factors that the identity had enrolled at
+ * the login, one is enough, unless the policy says more (D-432).
+ */
+function choicesOf(session: ApiSession, policy: AuthPolicy): readonly FactorChoice[] {
+  const before =
+    session.kind === 'legacy' && session.demanded.size > 0 ? [[...session.demanded]] : []
+  return withoutImplied([...before, ...demandedChoices(policy.secondary)])
 }
 
 /** What is outstanding. An OIDC session that lacks a factor is refused on every call and cannot add it later (D-52). */
 export function openFactors(session: ApiSession, policy: AuthPolicy): readonly SecondFactorId[] {
-  const demanded = demandedOf(session, policy)
-  return SECOND_FACTOR_IDS.filter((id) => demanded.has(id) && !session.secondary.factors.has(id))
+  const unmet = unmetChoices(choicesOf(session, policy), (id) => session.secondary.factors.has(id))
+  const open = new Set(unmet.flat())
+  return SECOND_FACTOR_IDS.filter((id) => open.has(id))
 }

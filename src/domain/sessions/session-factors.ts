@@ -8,7 +8,11 @@ import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import { sessionOwner } from '../factors/factor-owner.ts'
+import type { Passkey } from '../factors/passkey/passkey.ts'
+import type { RelyingParty } from '../factors/passkey/relying-party.ts'
+import { NO_FACTORS } from '../factors/proven.ts'
 import { freshRecoveryCodes } from '../factors/recovery-codes.ts'
+import { refuseUnproven } from '../factors/refuse-unproven.ts'
 import type {
   Enrollee,
   FactorVerdict,
@@ -19,12 +23,13 @@ import type {
 import { type FactorSetups, listWithAnyFactor, secondFactor } from '../factors/second-factors.ts'
 import type { SecondFactorStores } from '../factors/stores.ts'
 import { amrOf } from '../login/amr.ts'
+import { spentAnswer, wrongAnswer } from '../login/refuse-code.ts'
 import type { Stores } from '../stores.ts'
 import { succeeded } from './authenticate-legacy.ts'
 import type { CallSession } from './call-session.ts'
 import type { SessionPorts } from './ports.ts'
 
-type MfaPorts = Pick<
+export type MfaPorts = Pick<
   SessionPorts,
   | keyof AuditPorts
   | keyof SecondFactorStores
@@ -33,10 +38,11 @@ type MfaPorts = Pick<
   | 'events'
   | 'transaction'
   | 'legacySessionCache'
+  | 'apiSessions'
 >
 
 /** One of the caller's second factors, in the caller's session. */
-export interface SessionFactor<Id extends SecondFactorId = SecondFactorId> {
+export interface SessionFactor<Id extends SecondFactorId = SecondFactorId> extends AtSite {
   readonly factor: Id
   readonly session: CallSession
 }
@@ -49,6 +55,9 @@ export interface SessionAnswer {
 
 type AtHost = { readonly hostname: string }
 
+/** Where passkeys work (D-430). */
+type AtSite = { readonly rp?: RelyingParty | undefined }
+
 /** POST /authenticate/mfa. Throws MFA_INVALID_TOKEN, MFA_NOT_ENROLLED, RATE_LIMITED. */
 export async function proveInSession(
   ports: MfaPorts,
@@ -59,11 +68,12 @@ export async function proveInSession(
   await ports.legacySessionCache.forget(one.session.sessionId)
 }
 
-/** Throws MFA_EXISTS. */
+/** Throws MFA_EXISTS, FACTOR_NOT_PROVEN, and what the factor throws. */
 export async function startEnrollmentInSession<Id extends SecondFactorId>(
   ports: MfaPorts,
   one: SessionFactor<Id> & AtHost,
 ): Promise<StartedEnrollment<FactorSetups[Id]>> {
+  await refuseInPartial(ports, one)
   const enrollee = await enrolleeOf(ports, one)
   const started = await secondFactor(one.factor).enrollment.start(ports, enrollee)
   if (started === 'exists') throw new Failure('MFA_EXISTS')
@@ -81,27 +91,34 @@ export async function findEnrollmentInSession<Id extends SecondFactorId>(
   return enrollment
 }
 
-/** Throws MFA_ENROLLMENT_NOT_STARTED, MFA_INVALID_TOKEN, RATE_LIMITED. */
+/**
+ * Throws MFA_ENROLLMENT_NOT_STARTED, MFA_INVALID_TOKEN, RATE_LIMITED, FACTOR_NOT_PROVEN; for a passkey PASSKEY_INVALID,
+ * PASSKEY_EXISTS, MAX_PASSKEYS_REACHED. Returns the passkey that was added.
+ */
 export async function verifyEnrollmentInSession(
   ports: MfaPorts,
   one: SessionFactor,
   { answer, caller }: { readonly answer: string; readonly caller: Caller },
-): Promise<void> {
+): Promise<Passkey | undefined> {
   const { identityId, sessionId } = one.session
   const { enrollment } = secondFactor(one.factor)
+  await refuseInPartial(ports, one)
   const verdict = await enrollment.prove(ports, proverOf(one), answer)
   if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
   const isTaken = await ports.transaction(async (tx) => {
-    await holdPartial(tx, one)
+    // Two enrollments at once are one after the other, so that none exceeds a limit.
+    await tx.identities.hold(identityId)
     if (!(await verdict.take(tx))) return false
-    const enrolled = { type: 'mfa.enrolled', identityId, sessionId } as const
+    const details = { factor: one.factor }
+    const enrolled = { type: 'mfa.enrolled', identityId, sessionId, details } as const
     await tx.events.insert(recordEvent(ports, caller, enrolled))
     await complete(ports, tx, one, caller)
     return true
   })
   if (!isTaken) throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   await ports.legacySessionCache.forget(sessionId)
+  return verdict.passkey
 }
 
 /** Cancels a pending enrollment; removing a verified one needs a full session and an answer. */
@@ -119,7 +136,8 @@ export async function removeEnrollmentInSession(
   if (isPartial !== undefined) throw isPartial
   await spend(ports, one, given, async (tx) => {
     await enrollment.remove(tx, identityId)
-    const removed = { type: 'mfa.removed', identityId, sessionId } as const
+    const details = { factor: one.factor }
+    const removed = { type: 'mfa.removed', identityId, sessionId, details } as const
     await tx.events.insert(recordEvent(ports, given.caller, removed))
   })
 }
@@ -150,8 +168,11 @@ export async function renewRecoveryCodes(
   return recoveryCodes
 }
 
-/** Spends an answer together with what it allows. Throws MFA_INVALID_TOKEN, MFA_NOT_ENROLLED, RATE_LIMITED. */
-async function spend(
+/**
+ * Spends an answer together with what it allows. Throws MFA_INVALID_TOKEN, PASSKEY_INVALID, MFA_NOT_ENROLLED,
+ * RATE_LIMITED.
+ */
+export async function spend(
   ports: MfaPorts,
   one: SessionFactor,
   { answer, caller }: SessionAnswer,
@@ -169,7 +190,7 @@ async function spend(
     await allowed(tx)
     return true
   })
-  if (!isTaken) throw await refuse(ports, one, { verdict: 'wrong' }, caller)
+  if (!isTaken) throw await refuse(ports, one, spentAnswer(verdict.by), caller)
 }
 
 async function refuse(
@@ -182,11 +203,11 @@ async function refuse(
     const { retryAfterSeconds } = verdict
     return new Failure('RATE_LIMITED', { retryAfterSeconds, detail: 'too many wrong codes' })
   }
-  const { clock } = { clock: undefined, ...verdict }
-  const details = { method: factor, ...(clock === undefined ? {} : { clock }) }
-  const failed = { type: 'login.failed', identityId, reason: 'wrong-code', details } as const
+  const { reason, code, details: why } = wrongAnswer(verdict.verdict === 'wrong' ? verdict : {})
+  const details = { method: factor, ...why }
+  const failed = { type: 'login.failed', identityId, reason, details } as const
   await ports.events.insert(recordEvent(ports, caller, failed))
-  return new Failure(verdict.verdict === 'not-enrolled' ? 'MFA_NOT_ENROLLED' : 'MFA_INVALID_TOKEN')
+  return new Failure(verdict.verdict === 'not-enrolled' ? 'MFA_NOT_ENROLLED' : code)
 }
 
 /**
@@ -220,16 +241,24 @@ async function complete(
   await tx.events.insert(event)
 }
 
-function proverOf({ session }: SessionFactor): Prover {
-  return { identityId: session.identityId, owner: sessionOwner(session) }
+/** A partial session is a login that has not proven its second factor: it adds none in its place (D-437). */
+async function refuseInPartial(ports: MfaPorts, { factor, session }: SessionFactor): Promise<void> {
+  const { identityId, isPartial, sessionId } = session
+  if (isPartial === undefined) return
+  const stored = await ports.apiSessions.find(sessionId)
+  await refuseUnproven(ports, { factor, identityId }, stored?.secondary.factors ?? NO_FACTORS)
+}
+
+export function proverOf({ session, rp }: Omit<SessionFactor, 'factor'>): Prover {
+  return { identityId: session.identityId, owner: sessionOwner(session), rp }
 }
 
 /** Throws NOT_FOUND if the identity was deleted. */
 async function enrolleeOf(
   { identities }: Pick<MfaPorts, 'identities'>,
-  { session, hostname }: SessionFactor & AtHost,
+  { session, hostname, rp }: SessionFactor & AtHost,
 ): Promise<Enrollee> {
   const identity = await identities.find(session.identityId)
   if (identity === undefined) throw new Failure('NOT_FOUND')
-  return { identity, owner: sessionOwner(session), hostname }
+  return { identity, owner: sessionOwner(session), hostname, rp }
 }

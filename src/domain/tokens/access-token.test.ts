@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JWTPayload } from 'jose'
-import { certificateThumbprint, readAccessToken } from './access-token.ts'
+import { anIdentity } from '../../../test/support/people.ts'
+import { certificateThumbprint, readAccessToken, rolesClaim } from './access-token.ts'
 
 const CLAIMS: JWTPayload = {
   iss: 'https://localhost:1280/oidc',
@@ -90,3 +91,13 @@ for (const [claim, values] of UNFIT) {
     })
   }
 }
+
+test('D-400: the roles of the identity are in its token, unless they would make it too long for a header', () => {
+  const claims = (roleAttributes: readonly string[]) =>
+    rolesClaim(anIdentity({ roleAttributes, roleVersion: 2 }))
+  assert.deepEqual(claims(['ops']), { roles: ['ops'], z_rv: 2 })
+  assert.deepEqual(claims([]), { roles: [], z_rv: 2 })
+  assert.deepEqual(claims(Array.from({ length: 256 }, (_, i) => `a-role-of-many-${i}`)), {
+    z_rv: 2,
+  })
+})

@@ -5,7 +5,7 @@
 import type { JWTPayload } from 'jose'
 import { base64url } from '../../base/encoding.ts'
 import type { ApiSessionId, AuthPolicyId, IdentityId, TokenId } from '../../base/ids.ts'
-import { areStrings } from '../../base/json.ts'
+import { areStrings, isJsonObject } from '../../base/json.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { type Duration, inSeconds } from '../../base/time/duration.ts'
 import { epochSeconds, type Instant, instant } from '../../base/time/instant.ts'
@@ -29,6 +29,8 @@ export interface AccessToken {
   readonly caId: string | undefined
   /** SHA-256 of the certificate that the token is bound to, base64url (D-24). */
   readonly boundTo: string | undefined
+  /** Thumbprint of the key that every sender of the token must prove (RFC 9449 §6.1). */
+  readonly boundKey?: string | undefined
   readonly issuer: string
   readonly clientId: string
   readonly scope: string
@@ -42,6 +44,8 @@ export interface AccessTokenGrant {
   readonly session: Omit<OidcSession, 'expiresAt'>
   readonly identity: Identity
   readonly scope: string
+  /** RFC 9449 §6.1. */
+  readonly boundKey?: string | undefined
   readonly authTime: Instant
   readonly audience: string
   readonly life: Duration
@@ -52,7 +56,7 @@ export function accessTokenClaims(
   now: Instant,
   random: Random,
 ): AccessTokenClaims {
-  const { session, identity, scope, authTime, audience, life } = grant
+  const { session, identity, scope, boundKey, authTime, audience, life } = grant
   const iat = epochSeconds(now)
   const caId = session.primary.certificate?.trust?.caId
   return {
@@ -66,6 +70,7 @@ export function accessTokenClaims(
     auth_time: epochSeconds(authTime),
     amr: session.amr,
     scope,
+    ...rolesClaim(identity),
     z_asid: session.id,
     z_ia: identity.isAdmin,
     z_ct: session.configTypes,
@@ -75,8 +80,20 @@ export function accessTokenClaims(
     z_ap: identity.authPolicyId,
     ...(session.primary.signerId === undefined ? {} : { z_ejs: session.primary.signerId }),
     ...(caId === undefined ? {} : { z_ca: caId }),
-    ...confirmation(session.primary.certificate?.fingerprint),
+    ...confirmation(session.primary.certificate?.fingerprint, boundKey),
   }
+}
+
+/** A token must fit into a header, with room for everything else. */
+const LONGEST_ROLES = 4 * 1024
+
+/** Without it, no upstream that demands a role admits the token: better than a token that no server accepts. */
+export function rolesClaim({
+  roleAttributes: roles,
+  roleVersion: z_rv,
+}: Pick<Identity, 'roleAttributes' | 'roleVersion'>): Pick<AccessTokenClaims, 'roles' | 'z_rv'> {
+  const length = Buffer.byteLength(JSON.stringify(roles))
+  return length > LONGEST_ROLES ? { z_rv } : { roles, z_rv }
 }
 
 /** Returns the caller that a verified payload names, or undefined if it is not that of an access token. */
@@ -113,8 +130,8 @@ export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
   if (z_eid !== undefined && typeof z_eid !== 'string') return undefined
   if (z_ejs !== undefined && typeof z_ejs !== 'string') return undefined
   if (z_ca !== undefined && typeof z_ca !== 'string') return undefined
-  const boundTo = cnf === undefined ? undefined : thumbprintOf(cnf)
-  if (boundTo === null) return undefined
+  const bound = readConfirmation(cnf)
+  if (bound === undefined) return undefined
   return {
     tokenId: jti as TokenId,
     sessionId: z_asid as ApiSessionId,
@@ -126,7 +143,8 @@ export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
     amr,
     signerId: z_ejs,
     caId: z_ca,
-    boundTo,
+    boundTo: bound.certificate,
+    boundKey: bound.key,
     issuer: iss,
     clientId: client_id,
     scope,
@@ -135,9 +153,17 @@ export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
   }
 }
 
-function confirmation(fingerprint: string | undefined): Pick<AccessTokenClaims, 'cnf'> {
-  if (fingerprint === undefined) return {}
-  return { cnf: { 'x5t#S256': certificateThumbprint(fingerprint) } }
+function confirmation(
+  fingerprint: string | undefined,
+  boundKey: string | undefined,
+): Pick<AccessTokenClaims, 'cnf'> {
+  if (fingerprint === undefined && boundKey === undefined) return {}
+  return {
+    cnf: {
+      ...(fingerprint === undefined ? {} : { 'x5t#S256': certificateThumbprint(fingerprint) }),
+      ...(boundKey === undefined ? {} : { jkt: boundKey }),
+    },
+  }
 }
 
 /** RFC 8705 §3.1: the same hash as our fingerprints, in base64url. */
@@ -145,8 +171,18 @@ export function certificateThumbprint(fingerprint: string): string {
   return base64url(Buffer.from(fingerprint, 'hex'))
 }
 
-/** Returns null for a kind of confirmation that we never issue. */
-function thumbprintOf(cnf: unknown): string | null {
-  const thumbprint = (cnf as { 'x5t#S256'?: unknown } | null)?.['x5t#S256']
-  return typeof thumbprint === 'string' ? thumbprint : null
+interface Confirmation {
+  readonly certificate: string | undefined
+  readonly key: string | undefined
+}
+
+/** Returns undefined for a kind of confirmation that we never issue. */
+function readConfirmation(cnf: unknown): Confirmation | undefined {
+  if (cnf === undefined) return { certificate: undefined, key: undefined }
+  if (!isJsonObject(cnf)) return undefined
+  const { 'x5t#S256': certificate, jkt: key } = cnf
+  const isThumbprint = (value: unknown) => value === undefined || typeof value === 'string'
+  if (certificate === undefined && key === undefined) return undefined
+  if (!isThumbprint(certificate) || !isThumbprint(key)) return undefined
+  return { certificate, key } as Confirmation
 }

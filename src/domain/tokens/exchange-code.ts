@@ -19,6 +19,7 @@ import { isKnownClient } from '../login/known-client.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
 import { type IssuedTokens, issueTokens } from './issue.ts'
 import type { TokenPorts } from './ports.ts'
+import type { ProvenKey } from './possession/proven-key.ts'
 import { recordRefusal } from './record-refusal.ts'
 
 /** D-7: two exchanges this close together are one client that sent the request twice, not a theft. */
@@ -29,13 +30,15 @@ export interface CodeExchange {
   readonly code: Secret
   readonly redirectUri: string | undefined
   readonly codeVerifier: Secret | undefined
+  /** The key that the client proved, if it did (RFC 9449 §5). */
+  readonly key?: ProvenKey | undefined
   readonly caller: Caller
 }
 
-/** Throws INVALID_CLIENT, INVALID_GRANT. */
+/** Throws INVALID_CLIENT, INVALID_GRANT, INVALID_DPOP_PROOF. */
 export async function exchangeCode(
   ports: TokenPorts,
-  { clientId, code, redirectUri, codeVerifier, caller }: CodeExchange,
+  { clientId, code, redirectUri, codeVerifier, key, caller }: CodeExchange,
 ): Promise<IssuedTokens> {
   const { vault, random, clock, authRequests } = ports
   // R031: another client is refused before the code is touched.
@@ -70,17 +73,22 @@ export async function exchangeCode(
   if (!verifierMatches(verifier, request.ask.codeChallenge)) {
     throw await refuseAs('verifier-mismatch', 'the code_verifier does not match')
   }
+  // RFC 9449 §10: the code is for the key that the authorization request named.
+  const { dpopKey } = request.ask
+  if (dpopKey !== undefined && key?.jkt !== dpopKey) {
+    throw await refuseAs('key-mismatch', 'the key is not the one of dpop_jkt')
+  }
   // Take changes since the code was issued into account: to a policy, a credential, or the end of all sessions.
   const owner = await checkFinished(ports, request, 'login')
   if ('refusal' in owner) throw await refuseAs(owner.refusal, owner.refusal)
-  const issued = await issueTokens(ports, { request, ...redemption, ...owner, caller })
+  const issued = await issueTokens(ports, { request, key, ...redemption, ...owner, caller })
   // Another exchange was faster.
   if (issued === 'spent') throw await refuseSpent(ports, codeHash, now, caller)
   return issued
 }
 
 /** For a code that is unknown, or that another exchange has spent. */
-async function refuseSpent(
+export async function refuseSpent(
   ports: TokenPorts,
   codeHash: SecretHash,
   now: Instant,

@@ -14,7 +14,14 @@ import { checkFinished } from '../login/again/check-finished.ts'
 import { isKnownClient } from '../login/known-client.ts'
 import { idTokenClaims } from './id-token.ts'
 import type { TokenPorts } from './ports.ts'
-import { derivedOrNone, mayRepeat, refuseRecorded, refuseSpent } from './refresh.ts'
+import { type ProvenKey, replayed, useProof } from './possession/proven-key.ts'
+import {
+  demandSessionKey,
+  derivedOrNone,
+  mayRepeat,
+  refuseRecorded,
+  refuseSpent,
+} from './refresh.ts'
 
 /** The client gives itself this long for both calls together. */
 const PAIR: Duration = seconds(30)
@@ -26,15 +33,20 @@ export interface IdTokenOfPair {
 }
 
 /**
- * Throws INVALID_CLIENT, INVALID_REFRESH_TOKEN; COULD_NOT_VALIDATE if the token has not been refreshed first, which costs
+ * Throws INVALID_CLIENT, INVALID_REFRESH_TOKEN, INVALID_DPOP_PROOF; COULD_NOT_VALIDATE if the token has not been refreshed first, which costs
  * the client nothing.
  */
 export async function idTokenOfPair(
   ports: TokenPorts,
-  asked: { readonly clientId: string; readonly refreshToken: Secret; readonly caller: Caller },
+  asked: {
+    readonly clientId: string
+    readonly refreshToken: Secret
+    readonly key?: ProvenKey | undefined
+    readonly caller: Caller
+  },
 ): Promise<IdTokenOfPair> {
   const { vault, clock, refreshTokens, apiSessions, signingKeys, idTokenLife } = ports
-  const { clientId, refreshToken, caller } = asked
+  const { clientId, refreshToken, key, caller } = asked
   if (!isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
   const now = clock.now()
   const hash = refreshTokenHash(vault, refreshToken)
@@ -46,6 +58,7 @@ export async function idTokenOfPair(
   if (found.expiresAt <= now) throw await refuseAs('refresh-token-expired')
   if (session?.kind !== 'oidc' || session.endsAt <= now) throw await refuseAs('session-ended')
   if (session.clientId !== clientId) throw await refuseAs('client-mismatch')
+  await demandSessionKey(session, key, refuseAs)
   const { spent } = found
   if (spent === undefined) {
     const field = { field: 'requested_token_type', reason: 'must first be that of a refresh token' }
@@ -63,6 +76,7 @@ export async function idTokenOfPair(
   const claims = idTokenClaims({ ...grant, issuedWith: undefined }, now)
   const idToken = await signingKeys.sign('id', () => claims)
   // One statement: of several of these calls, one is the second of the pair.
+  if (!(await useProof(ports, key))) throw replayed()
   const taken = { hash: vault.hash('refresh-pair', hash), expiresAt: found.expiresAt }
   if (!(await ports.spentStates.insert(taken))) {
     const again = derivedOrNone(ports, refreshToken)

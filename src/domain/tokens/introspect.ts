@@ -29,6 +29,8 @@ export type Introspection =
       readonly expiresAt: Instant
       /** RFC 8705 §3.1, for an access token. */
       readonly boundTo?: string | undefined
+      /** RFC 9449 §6.2. */
+      readonly boundKey?: string | undefined
     }
 
 type IntrospectPorts = Pick<
@@ -37,6 +39,7 @@ type IntrospectPorts = Pick<
   | 'clock'
   | 'identities'
   | 'authenticators'
+  | 'passkeys'
   | 'refreshTokens'
   | 'apiSessions'
   | 'rules'
@@ -65,7 +68,7 @@ export async function introspect(
 /**
  * Judges the token as a call with nothing but the token would be judged (D-232): if the policy demands an external
  * JWT with every request, the token alone is not active. The caller compares the certificate that it is bound to (RFC
- * 8705 §3.2).
+ * 8705 §3.2), and checks the proof of the key (RFC 9449 §6.2).
  */
 function isGood(ports: IntrospectPorts, token: AccessToken): boolean {
   if (tokenEnd(ports, token) !== undefined || unmetDemandOf(ports, token) !== undefined)
@@ -82,9 +85,9 @@ async function readRefreshToken(ports: IntrospectPorts, token: Secret): Promise<
   // The same check as for a refresh (D-27).
   const owner = await checkFinished(ports, session, 'session')
   if ('refusal' in owner) return { isActive: false }
-  const { identityId, id: sessionId, clientId, issuer, scopes } = session
+  const { identityId, id: sessionId, clientId, issuer, scopes, boundKey } = session
   const { issuedAt, expiresAt } = found
   const scope = scopes.join(' ')
-  const names = { identityId, sessionId, clientId, issuer, scope }
+  const names = { identityId, sessionId, clientId, issuer, scope, boundKey }
   return { isActive: true, kind: 'refresh', ...names, issuedAt, expiresAt }
 }

@@ -16,9 +16,12 @@ import type { CodeIssued } from '../login/request/auth-request.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
 import { type SignedTokens, signTokens } from './keys/sign-tokens.ts'
 import type { TokenPorts } from './ports.ts'
+import { type ProvenKey, replayed, useProof } from './possession/proven-key.ts'
 
 export interface FinishedAuthentication {
   readonly request: CodeIssued
+  /** The session is bound to it (D-452). */
+  readonly key?: ProvenKey | undefined
   /** When the code is exchanged. */
   readonly at: Instant
   readonly sessionId: ApiSessionId
@@ -34,11 +37,12 @@ export interface IssuedTokens extends SignedTokens {
 
 /**
  * Spends the code and begins the session in one commit. Returns `spent` if another exchange was faster. Throws
- * INVALID_GRANT if the login may no longer begin a session; the code is spent then too.
+ * INVALID_GRANT if the login may no longer begin a session; the code is spent then too. Throws INVALID_DPOP_PROOF, and
+ * does not spend it, if the proof was used before.
  */
 export async function issueTokens(
   ports: TokenPorts,
-  { request, at, sessionId, identity, username, caller }: FinishedAuthentication,
+  { request, key, at, sessionId, identity, username, caller }: FinishedAuthentication,
 ): Promise<IssuedTokens | 'spent'> {
   const { ask, primary, secondary, codeHash } = request
   const now = ports.clock.now()
@@ -52,6 +56,7 @@ export async function issueTokens(
     issuer: ask.issuer,
     clientId: ask.clientId,
     scopes: ask.scopes,
+    boundKey: key?.jkt,
     amr: amrOf(primary, secondary),
     configTypes: ask.configTypes,
     address: caller.address,
@@ -59,7 +64,14 @@ export async function issueTokens(
     createdAt: now,
     endsAt: plus(primary.at, ports.maxSessionDuration),
   }
-  const tokens = await signTokens(ports, { session, identity, username, scope, nonce: ask.nonce })
+  const tokens = await signTokens(ports, {
+    session,
+    identity,
+    username,
+    scope,
+    boundKey: key?.jkt,
+    nonce: ask.nonce,
+  })
   const refreshToken = ask.scopes.includes('offline_access')
     ? newRefreshToken(ports.random)
     : undefined
@@ -72,6 +84,7 @@ export async function issueTokens(
   })
   // Sign before the transaction begins; the response is sent after it has committed.
   const outcome = await ports.transaction(async (tx) => {
+    if (!(await useProof(tx, key))) return 'replayed'
     // The identity first, as whoever deletes it with its logins does; the opposite order could deadlock.
     const holder = await holdLogin(tx, { primary, identity }, now)
     if ((await tx.authRequests.takeByCode(codeHash, { at, sessionId })) === undefined)
@@ -86,6 +99,7 @@ export async function issueTokens(
     await tx.events.insert(issued)
     return 'begun'
   })
+  if (outcome === 'replayed') throw replayed()
   if (outcome === 'spent') return 'spent'
   if (outcome === 'gone')
     throw new Failure('INVALID_GRANT', {

@@ -25,6 +25,7 @@ import type { OidcSession } from '../sessions/api-session.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
 import { type SignedTokens, signTokens } from './keys/sign-tokens.ts'
 import type { TokenPorts } from './ports.ts'
+import { type ProvenKey, replayed, useProof } from './possession/proven-key.ts'
 import { recordRefusal } from './record-refusal.ts'
 
 /** D-27: a repeat this soon, of a token whose successor is unused, is not treated as theft. */
@@ -35,6 +36,8 @@ export interface Refresh {
   readonly refreshToken: Secret
   /** Narrows the access token; undefined means all granted scopes. */
   readonly scope: string | undefined
+  /** The key that the client proved, if it did (RFC 9449 §5). */
+  readonly key?: ProvenKey | undefined
   readonly caller: Caller
 }
 
@@ -42,10 +45,10 @@ export interface RefreshedTokens extends SignedTokens {
   readonly refreshToken: Secret
 }
 
-/** Throws INVALID_CLIENT, INVALID_REFRESH_TOKEN, INVALID_SCOPE. */
+/** Throws INVALID_CLIENT, INVALID_REFRESH_TOKEN, INVALID_SCOPE, INVALID_DPOP_PROOF. */
 export async function refresh(
   ports: TokenPorts,
-  { clientId, refreshToken, scope, caller }: Refresh,
+  { clientId, refreshToken, scope, key, caller }: Refresh,
 ): Promise<RefreshedTokens> {
   const { vault, random, clock, refreshTokens, apiSessions } = ports
   // R031: another client is refused before the token is touched.
@@ -60,6 +63,7 @@ export async function refresh(
   if (session?.kind !== 'oidc' || session.endsAt <= now) throw await refuseAs('session-ended')
   // RFC 6749 §6: a refresh token is for the client that it was issued to.
   if (session.clientId !== clientId) throw await refuseAs('client-mismatch')
+  await demandSessionKey(session, key, refuseAs)
 
   const successor = derivedOrNone(ports, refreshToken) ?? newRefreshToken(random)
   const isRepeat = found.spent !== undefined
@@ -76,11 +80,14 @@ export async function refresh(
     identity,
     username,
     scope: granted,
+    // A session from before its client used DPoP stays as it is; the access token is bound (D-453).
+    boundKey: session.boundKey ?? key?.jkt,
     nonce: undefined,
   })
   const outcome = isRepeat
-    ? 'spent'
-    : await spend(ports, found, successor, { session, tokens, caller })
+    ? await useAgain(ports, key)
+    : await spend(ports, found, successor, { session, tokens, key, caller })
+  if (outcome === 'replayed') throw replayed()
   if (outcome === 'taken') {
     // This may be a repeat of a request that was still in progress when we checked.
     const spent = await refreshTokens.find(found.hash)
@@ -89,6 +96,27 @@ export async function refresh(
     }
   } else if (outcome !== 'spent') throw await refuseAs(outcome)
   return { ...tokens, refreshToken: successor }
+}
+
+/** RFC 9449 §5: a session that began with a key is refreshed with it, never without (D-453). */
+export async function demandSessionKey(
+  { boundKey }: Pick<OidcSession, 'boundKey'>,
+  key: ProvenKey | undefined,
+  refuseAs: (reason: 'key-mismatch') => Promise<Failure>,
+): Promise<void> {
+  if (boundKey === undefined || key?.jkt === boundKey) return
+  const refusal = await refuseAs('key-mismatch')
+  throw key === undefined
+    ? new Failure('INVALID_DPOP_PROOF', { detail: 'the session is bound to a key' })
+    : refusal
+}
+
+/** A repeat spends nothing but its proof. */
+async function useAgain(
+  ports: TokenPorts,
+  key: ProvenKey | undefined,
+): Promise<'spent' | 'replayed'> {
+  return (await useProof(ports, key)) ? 'spent' : 'replayed'
 }
 
 /** The response gives no reason (D-28); the event does. */
@@ -108,8 +136,18 @@ async function spend(
   ports: TokenPorts,
   { hash, sessionId }: RefreshToken,
   successor: Secret,
-  { session, tokens, caller }: { session: OidcSession; tokens: SignedTokens; caller: Caller },
-): Promise<'spent' | 'taken' | 'identity-disabled' | 'session-ended'> {
+  {
+    session,
+    tokens,
+    key,
+    caller,
+  }: {
+    session: OidcSession
+    tokens: SignedTokens
+    key: ProvenKey | undefined
+    caller: Caller
+  },
+): Promise<'spent' | 'taken' | 'identity-disabled' | 'session-ended' | 'replayed'> {
   const now = ports.clock.now()
   const expiresAt = earlier(plus(now, ports.refreshTokenDuration), session.endsAt)
   const next: RefreshToken = {
@@ -126,6 +164,7 @@ async function spend(
   const { accessTokenExpiresAt: tokenEnd } = tokens
   const sessionEnd = later(expiresAt, tokenEnd)
   return ports.transaction(async (tx) => {
+    if (!(await useProof(tx, key))) return 'replayed'
     if (!(await holdOwner(tx, session.primary, now))) return 'identity-disabled'
     // Lock the session before its tokens, as ending a session does; the opposite order could deadlock.
     if (!(await tx.apiSessions.renewOidc(sessionId, sessionEnd, tokenEnd))) return 'session-ended'

@@ -17,6 +17,20 @@ export interface SigningKeyStore {
   removeBefore(generation: number): Promise<readonly StoredSigningKey[]>
 }
 
+/** A DPoP proof that was used (D-450). */
+export interface UsedProof {
+  /** Of its key and its `jti`. */
+  readonly hash: string
+  /** From then on it is not accepted anyway. */
+  readonly expiresAt: Instant
+}
+
+export interface UsedProofs {
+  /** Returns false if the proof was used before. Need not survive a power cut. */
+  insert(proof: UsedProof): Promise<boolean>
+  removeExpired(before: Instant, limit: number): Promise<number>
+}
+
 export interface RefreshTokens {
   find(hash: SecretHash): Promise<RefreshToken | undefined>
   insert(token: RefreshToken): Promise<void>

@@ -19,6 +19,9 @@ import type { Presented, Refused } from '../../router/router.ts'
 
 export type AnswerCode = keyof typeof ANSWERS
 
+/** Every code, for the labels of metrics. */
+export const answerCodes = () => Object.keys(ANSWERS) as readonly AnswerCode[]
+
 const ANSWERS = {
   BAD_REQUEST: {
     status: 400,
@@ -34,6 +37,36 @@ const ANSWERS = {
     status: 403,
     next: 'present-certificate',
     message: 'the client certificate does not belong to this session',
+  },
+  FACTOR_REQUIRED: {
+    status: 401,
+    next: 'sign-in',
+    message: 'this service needs a sign-in with another factor',
+  },
+  LOGIN_TOO_OLD: {
+    status: 401,
+    next: 'sign-in',
+    message: 'this service needs a more recent sign-in',
+  },
+  IDENTITY_NOT_ALLOWED: {
+    status: 403,
+    next: 'ask-administrator',
+    message: 'this identity may not use this service',
+  },
+  POLICY_NOT_ALLOWED: {
+    status: 403,
+    next: 'ask-administrator',
+    message: 'identities with this authentication policy may not use this service',
+  },
+  ROLE_REQUIRED: {
+    status: 403,
+    next: 'ask-administrator',
+    message: 'this service needs a role that this identity does not have',
+  },
+  ROLES_UNKNOWN: {
+    status: 403,
+    next: 'ask-administrator',
+    message: 'this service needs a role, and the session does not say which roles it has',
   },
   CROSS_SITE: {
     status: 403,
@@ -139,7 +172,7 @@ export interface OwnAnswer {
 
 export function ownAnswer({ code, challenges }: Answer, requestId: string): OwnAnswer {
   const { status, message } = ANSWERS[code]
-  const next = actionAbout({ challenges }) ?? ANSWERS[code].next // D-323
+  const next = (status === 401 ? actionAbout({ challenges }) : undefined) ?? ANSWERS[code].next // D-323
   const body = JSON.stringify({ error: { code, message, requestId, next } })
   return {
     status,

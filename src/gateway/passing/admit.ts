@@ -1,10 +1,13 @@
 /**
  * Whether the sender of a request may pass to an upstream: authenticates it, and applies the rules of the upstream.
- * Answers the client if not. D-42.
+ * Answers the client if not. D-42, D-403.
  */
 import type { Accepted, Refused, Router } from '../../router/router.ts'
 import { answerTo } from '../http/answers.ts'
 import type { Field } from '../http/fields.ts'
+import { answerUnmet, describeUnmet } from '../rules/answer-unmet.ts'
+import type { Unmet } from '../rules/judge.ts'
+import type { JudgeCaller } from '../rules/judge-caller.ts'
 import type { UpstreamSettings } from '../settings/settings.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -17,6 +20,8 @@ export interface WayIn {
   ): Promise<Accepted | Refused | undefined>
   /** Answers a refusal in its own way, such as a redirect, and returns true; otherwise the client gets the usual one. */
   refuse?(exchange: Exchange, upstream: UpstreamSettings, refused: Refused): boolean
+  /** The same, for a caller that was accepted but does not meet the rules of the upstream. */
+  refuseUnmet?(exchange: Exchange, upstream: UpstreamSettings, unmet: Unmet): boolean
   /** Returns the fields of a request without credentials of this kind, which the upstream must not see. */
   withoutCredentials?(fields: readonly Field[]): readonly Field[]
 }
@@ -33,8 +38,10 @@ const UNKNOWN_BRAND = 'service'
 export function createAdmit(deps: {
   readonly router: Pick<Router, 'check' | 'brand'>
   readonly waysIn: readonly WayIn[]
+  readonly judge: JudgeCaller
 }): Admit {
-  const { router, waysIn } = deps
+  const { router, waysIn, judge } = deps
+  const brand = () => router.brand() ?? UNKNOWN_BRAND
 
   async function authenticate(
     exchange: Exchange,
@@ -55,11 +62,15 @@ export function createAdmit(deps: {
     if (verdict.verdict === 'accepted') {
       const { identityId, sessionId } = verdict
       exchange.note({ identityId, sessionId })
-      return verdict
+      const unmet = judge(verdict, upstream)
+      if (unmet === undefined) return verdict
+      if (waysIn.some((way) => way.refuseUnmet?.(exchange, upstream, unmet))) return undefined
+      exchange.answer(answerUnmet(unmet, brand()), describeUnmet(unmet))
+      return undefined
     }
     if (waysIn.some((way) => way.refuse?.(exchange, upstream, verdict))) return undefined
     const { verdict: _, ...why } = verdict
-    exchange.answer(answerTo(verdict, exchange.inbound.token, router.brand() ?? UNKNOWN_BRAND), why)
+    exchange.answer(answerTo(verdict, exchange.inbound.token, brand()), why)
     return undefined
   }
 }

@@ -8,7 +8,13 @@ import { newId, type RequestId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import type { Upgraded } from '../../https-server/https-server.ts'
-import { type Answer, type OwnAnswer, ownAnswer, sendOwn } from '../http/answers.ts'
+import {
+  type Answer,
+  type AnswerCode,
+  type OwnAnswer,
+  ownAnswer,
+  sendOwn,
+} from '../http/answers.ts'
 import type { InboundRequest } from '../http/read-request.ts'
 
 /** A request that has not been read yet. */
@@ -41,19 +47,38 @@ export interface Arriving {
   readonly isWaiting?: boolean
 }
 
+/** What the metrics count. */
+export interface EndedRequest {
+  readonly status: number
+  /** Of an answer that the gateway gave itself. */
+  readonly code: AnswerCode | undefined
+  /** Why the router refused it. */
+  readonly reason: string | undefined
+}
+
 export interface ExchangePorts {
+  readonly onEnd?: ((ended: EndedRequest) => void) | undefined
   readonly log: Log
   readonly random: Random
   /** Returns the answer as a page if the client is a browser that shows it; undefined: JSON. */
   readonly asPage?: (arriving: Arriving, answer: OwnAnswer & Answer) => OwnAnswer | undefined
 }
 
-export function beginExchange(arriving: Arriving, { log, random, asPage }: ExchangePorts): Arrival {
+export function beginExchange(
+  arriving: Arriving,
+  { log, random, asPage, onEnd }: ExchangePorts,
+): Arrival {
   const { message, response, upgrade, isWaiting = false } = arriving
   const requestId = newId<RequestId>(random)
   const [path] = (message.url ?? '').split('?') // the query may contain a secret of the upstream
   const line: Record<string, unknown> = { requestId, method: message.method, path }
-  response.once('close', () => log.info({ ...line, status: response.statusCode }, 'request'))
+  let code: AnswerCode | undefined
+  response.once('close', () => {
+    const { statusCode: status } = response
+    log.info({ ...line, status }, 'request')
+    const reason = typeof line['reason'] === 'string' ? line['reason'] : undefined
+    onEnd?.({ status, code, reason })
+  })
   return {
     requestId,
     message,
@@ -64,7 +89,8 @@ export function beginExchange(arriving: Arriving, { log, random, asPage }: Excha
     isWaiting,
     note: (fields) => void Object.assign(line, fields),
     answer(answer, why) {
-      Object.assign(line, { code: answer.code, ...why })
+      code = answer.code
+      Object.assign(line, { code, ...why })
       // Close the connection: unread body bytes would be parsed as the next request.
       const isSafe = message.complete && answer.code !== 'BAD_REQUEST'
       const own = ownAnswer(answer, requestId)

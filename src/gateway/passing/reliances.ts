@@ -5,10 +5,16 @@
  */
 import type { Socket } from 'node:net'
 import type { Log } from '../../base/log.ts'
-import type { Accepted, Watch } from '../../router/router.ts'
+import type { Accepted, EndOfAcceptance, Watch } from '../../router/router.ts'
 
 /** Makes the connection rely on this from now on, and cuts it when this ends. Returns a function that reports the end of the request. */
-export type Rely = (socket: Socket, accepted: Accepted, cut: () => void) => () => void
+export type Rely = (
+  socket: Socket,
+  accepted: Accepted,
+  cut: () => void,
+  /** Asked again when the identity has lost a role. */
+  mayStillPass: () => boolean,
+) => () => void
 
 interface Reliance {
   readonly stop: () => void
@@ -19,12 +25,13 @@ export function createRely({ watch, log }: { readonly watch: Watch; readonly log
   /** The last accepted request of each connection. */
   const last = new Map<Socket, Reliance>()
 
-  return (socket, accepted, cut) => {
+  return (socket, accepted, cut, mayStillPass) => {
     const { sessionId, identityId } = accepted
-    const stop = watch(accepted, (why) => {
+    const close = (why: EndOfAcceptance) => {
       log.info({ why, sessionId, identityId }, 'an open connection is closed')
       cut()
-    })
+    }
+    const stop = watch(accepted, close, mayStillPass)
     const reliance: Reliance = { stop, isOver: false }
     const before = last.get(socket)
     if (before === undefined) {

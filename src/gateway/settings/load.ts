@@ -71,7 +71,7 @@ function withGiven(tree: unknown, given: GivenSettings): unknown {
 }
 
 function settingsOf(file: CheckedGatewayFile, home: string): GatewaySettings {
-  const { controller, listen, certificate, log } = file
+  const { controller, listen, certificate, monitoring, log } = file
   return {
     controller,
     listen,
@@ -84,13 +84,14 @@ function settingsOf(file: CheckedGatewayFile, home: string): GatewaySettings {
           },
         }),
     upstreams: file.upstreams.map(upstreamOf),
+    ...(monitoring === undefined ? {} : { monitoring }),
     log,
   }
 }
 
 function upstreamOf(written: CheckedGatewayFile['upstreams'][number]): UpstreamSettings {
-  const { name, url, hosts, path, signIn } = written
-  return { name: name ?? nameOf(url), to: url, hosts, path, require: {}, signIn }
+  const { name, url, hosts, path, require, signIn } = written
+  return { name: name ?? nameOf(url), to: url, hosts, path, require, signIn }
 }
 
 function repeatedNames(upstreams: CheckedGatewayFile['upstreams']): readonly Problem[] {

@@ -5,7 +5,9 @@
  * A key is here only if some code reads it.
  */
 import { z } from 'zod'
+import { isLine } from '../../base/text.ts'
 import { LOG_FORMATS, LOG_LEVELS } from '../../config/config.ts'
+import { readDuration } from '../../config/durations.ts'
 import { type Key, keysOf } from '../../config/keys.ts'
 import {
   filePath,
@@ -67,6 +69,49 @@ interface Refused {
   readonly problem: string
 }
 
+const word = (rule: string, example: string) =>
+  text((given): { ok: true; value: string } | Refused =>
+    given.length <= 256 && isLine(given) && given !== ''
+      ? { ok: true, value: given }
+      : { ok: false, problem: 'must be 1 to 256 characters on one line' },
+  ).register(keyFacts, { type: 'a text', rule, example })
+
+const maxAge = text((given) => {
+  const reading = readDuration(given, {})
+  return reading.ok && reading.value <= 0 ? { ok: false, problem: 'must be positive' } : reading
+}).register(keyFacts, {
+  type: 'a duration',
+  rule: 'How long ago the caller may have signed in. Open connections stay open.',
+  example: '1h',
+})
+
+/** D-403. An empty list is refused: it could mean everybody or nobody. */
+const require = section(
+  'Who may pass: every member that is present must hold. Default: every session.',
+  {
+    identities: list(
+      { rule: 'One of these identities.', example: ['k3j9'] },
+      word('The id of an identity.', 'k3j9'),
+    ).optional(),
+    roles: list(
+      { rule: 'At least one of these role attributes.', example: ['db-admins'] },
+      word('A role attribute.', 'db-admins'),
+    ).optional(),
+    policies: list(
+      { rule: 'One of these authentication policies.', example: ['default'] },
+      word('The id of a policy.', 'default'),
+    ).optional(),
+    amr: list(
+      {
+        rule: 'All of these methods of authentication: `totp` for an authenticator app, or a value of RFC 8176 as in `amr` of tokens, such as `pwd` or `swk`.',
+        example: ['totp'],
+      },
+      word('A method.', 'totp'),
+    ).optional(),
+    maxAge: maxAge.optional(),
+  },
+).prefault({})
+
 const upstream = section('One service.', {
   name: upstreamName.optional(),
   url: upstreamUrl,
@@ -78,6 +123,7 @@ const upstream = section('One service.', {
     hostName('A host name.', 'grafana.example.com'),
   ).prefault([]),
   path: path.prefault('/'),
+  require,
   signIn: flag(
     'Browsers without credentials are sent to sign in, and pass with a cookie. Only for `http`. `false`: programs with ' +
       'certificate and token alone.',
@@ -103,6 +149,16 @@ export const GatewayFile = section('', {
     },
   ).optional(),
   upstreams: list({ rule: 'The services behind the gateway.' }, upstream),
+  monitoring: section(
+    'Health and metrics over plain HTTP: `/healthz`, `/readyz` and `/metrics`. Any caller may read them.',
+    {
+      listen: hostPort(
+        'interface',
+        'Where to listen; only your monitoring should be able to connect. Default: nowhere.',
+        '127.0.0.1:9180',
+      ),
+    },
+  ).optional(),
   log: section('The log.', {
     level: oneOf(LOG_LEVELS, 'The lowest level that is logged.').prefault('info'),
     // D-338.

@@ -11,6 +11,8 @@ export interface GatewaySettings {
   readonly certificate?: CertificateFiles
   /** At least one, with unique names, in the order of the file. */
   readonly upstreams: readonly UpstreamSettings[]
+  /** Where health and metrics are served, over plain HTTP. */
+  readonly monitoring?: { readonly listen: HostPort }
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
 }
 
@@ -39,9 +41,9 @@ export interface UpstreamTarget {
 
 /** All given members must hold. Within one, a single value suffices, except for `amr`, where all must be proven. */
 export interface Requirements {
-  readonly identities?: readonly string[]
-  readonly roles?: readonly string[]
-  readonly policies?: readonly string[]
-  readonly amr?: readonly string[]
-  readonly maxAge?: Duration
+  readonly identities?: readonly string[] | undefined
+  readonly roles?: readonly string[] | undefined
+  readonly policies?: readonly string[] | undefined
+  readonly amr?: readonly string[] | undefined
+  readonly maxAge?: Duration | undefined
 }

@@ -118,16 +118,20 @@ function readCredential(call: Shown, fields: Fields): PrimaryCredential {
   }
 }
 
-function readMethod({ query }: Shown): PrimaryMethod | undefined {
+/** A passkey answers a challenge of an OIDC login, and there is none here (D-431). */
+type LegacyMethod = Exclude<PrimaryMethod, 'passkey'>
+const METHODS = PRIMARY_METHODS.filter((method) => method !== 'passkey')
+
+function readMethod({ query }: Shown): LegacyMethod | undefined {
   const [asked, ...others] = query.get('method') ?? []
   if (asked === undefined) return undefined
-  const method = PRIMARY_METHODS.find((known) => known === asked)
+  const method = METHODS.find((known) => known === asked)
   if (method !== undefined && others.length === 0) return method
-  throw invalid('method', `must be one of ${PRIMARY_METHODS.join(', ')}`)
+  throw invalid('method', `must be one of ${METHODS.join(', ')}`)
 }
 
 /** D-51: username in the body, else bearer, else client certificate. */
-function inferMethod(call: Shown, fields: Fields): PrimaryMethod {
+function inferMethod(call: Shown, fields: Fields): LegacyMethod {
   if (fields.has('username')) return 'password'
   return bearersOf(call).length > 0 ? 'ext-jwt' : 'cert'
 }

@@ -170,7 +170,7 @@ function withSigners<T extends { allowedSigners?: string[] | undefined }>(part: 
 }
 
 function policyBody(policy: AuthPolicy): contract.AuthPolicy {
-  const { cert, extJwt, updb } = policy.primary
+  const { cert, extJwt, updb, passkey } = policy.primary
   const { requireExtJwt = null, ...factors } = policy.secondary
   return {
     ...managedFields(AUTH_POLICY, policy),
@@ -179,6 +179,7 @@ function policyBody(policy: AuthPolicy): contract.AuthPolicy {
       cert,
       extJwt: { allowed: extJwt.allowed, allowedSigners: [...extJwt.allowedSigners] },
       updb,
+      passkey,
     },
     secondary: { ...factors, requireExtJwt, requireExtJwtSigner: requireExtJwt },
   }

@@ -1,5 +1,6 @@
 /** The discovery document: SPEC Discovery, D-3; OIDC Discovery §3, RFC 8414 §2. It lists only what works. */
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
+import { DPOP_ALGORITHMS } from '../../protocol/dpop/public-jwk.ts'
 import { GRANT_TYPES } from '../../protocol/oauth.ts'
 import { RESPONSE_MODES, SCOPES } from '../../protocol/oidc.ts'
 import { json } from '../answer.ts'
@@ -71,6 +72,7 @@ function discoveryDocument(
     issuer: issuerAt(base),
     authorization_endpoint: `${base}${endpoints.authorization}`,
     token_endpoint: `${base}${endpoints.token}`,
+    device_authorization_endpoint: `${base}${PATHS.deviceAuthorization}`,
     userinfo_endpoint: `${base}${PATHS.userinfo}`,
     end_session_endpoint: `${base}${PATHS.endSession}`,
     revocation_endpoint: `${base}${PATHS.revoke}`,
@@ -84,8 +86,10 @@ function discoveryDocument(
     token_endpoint_auth_methods_supported: ['none'],
     revocation_endpoint_auth_methods_supported: ['none'],
     // RFC 8414 §2: the caller sends the bearer token of an administrator or router, not client credentials (D-31).
-    introspection_endpoint_auth_methods_supported: ['Bearer'],
+    introspection_endpoint_auth_methods_supported: ['Bearer', 'DPoP'],
     code_challenge_methods_supported: ['S256'],
+    // RFC 9449 §5.1.
+    dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     scopes_supported: SCOPES,
     claims_supported: CLAIMS,
     authorization_response_iss_parameter_supported: true,

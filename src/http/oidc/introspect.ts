@@ -36,7 +36,7 @@ function introspectionBody(found: Introspection): object {
   if (!found.isActive) return { active: false }
   return {
     active: true,
-    token_type: found.kind === 'access' ? 'Bearer' : 'refresh_token',
+    token_type: tokenType(found),
     sub: found.identityId,
     sid: found.sessionId,
     client_id: found.clientId,
@@ -44,7 +44,24 @@ function introspectionBody(found: Introspection): object {
     scope: found.scope,
     iat: epochSeconds(found.issuedAt),
     exp: epochSeconds(found.expiresAt),
-    // RFC 8705 §3.2: the caller compares this with the certificate of the connection.
-    ...(found.boundTo === undefined ? {} : { cnf: { 'x5t#S256': found.boundTo } }),
+    // RFC 8705 §3.2: the caller compares this with the certificate of the connection. RFC 9449 §6.2: and checks the proof.
+    ...confirmation(found),
+  }
+}
+
+type Active = Extract<Introspection, { isActive: true }>
+
+function tokenType({ kind, boundKey }: Active): string {
+  if (kind === 'refresh') return 'refresh_token'
+  return boundKey === undefined ? 'Bearer' : 'DPoP'
+}
+
+function confirmation({ boundTo, boundKey }: Active): object {
+  if (boundTo === undefined && boundKey === undefined) return {}
+  return {
+    cnf: {
+      ...(boundTo === undefined ? {} : { 'x5t#S256': boundTo }),
+      ...(boundKey === undefined ? {} : { jkt: boundKey }),
+    },
   }
 }

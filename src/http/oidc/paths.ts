@@ -7,6 +7,8 @@ const LOGIN = `${PROVIDER_PREFIX}/login`
 export const PATHS = {
   authorization: `${PROVIDER_PREFIX}/authorization`,
   token: `${PROVIDER_PREFIX}/token`,
+  /** RFC 8628, D-440. */
+  deviceAuthorization: `${PROVIDER_PREFIX}/device_authorization`,
   keys: `${PROVIDER_PREFIX}/keys`,
   userinfo: `${PROVIDER_PREFIX}/userinfo`,
   endSession: `${PROVIDER_PREFIX}/end_session`,
@@ -27,6 +29,11 @@ export const PATHS = {
   loginTotp: `${LOGIN}/totp`,
   totpEnroll: `${LOGIN}/totp/enroll`,
   totpEnrollVerify: `${LOGIN}/totp/enroll/verify`,
+  /** D-434. */
+  loginPasskey: `${LOGIN}/passkey`,
+  passkeyOptions: `${LOGIN}/passkey/options`,
+  passkeyEnroll: `${LOGIN}/passkey/enroll`,
+  passkeyEnrollVerify: `${LOGIN}/passkey/enroll/verify`,
   authQueries: `${LOGIN}/auth-queries`,
 } as const
 
@@ -35,6 +42,7 @@ export const METHOD_PATHS: Readonly<Record<PrimaryMethod, string>> = {
   password: PATHS.loginUsername,
   cert: PATHS.loginCert,
   'ext-jwt': PATHS.loginExtJwt,
+  passkey: PATHS.loginPasskey,
 }
 
 /** D-3: the same document under several paths: clients append the suffix, or insert it as in RFC 8414 §3.1. */

@@ -5,12 +5,15 @@ import type { FormFields } from '../../base/form.ts'
 import type { IdentityId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../../domain/audit/events.ts'
+import { exchangeDeviceCode } from '../../domain/device/exchange-device-code.ts'
+import type { DevicePorts } from '../../domain/device/ports.ts'
 import { exchangeCode } from '../../domain/tokens/exchange-code.ts'
 import type { IssuedTokens } from '../../domain/tokens/issue.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
+import { type ProvenKey, readProvenKey } from '../../domain/tokens/possession/proven-key.ts'
 import { refresh } from '../../domain/tokens/refresh.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import { GRANT_TYPES, type GrantType } from '../../protocol/oauth.ts'
+import { DEVICE_CODE_GRANT, GRANT_TYPES, type GrantType } from '../../protocol/oauth.ts'
 import { json } from '../answer.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import type { Body } from '../reading/body.ts'
@@ -31,7 +34,7 @@ export interface Granted {
 
 export function addToken(
   router: Router,
-  ports: TokenPorts,
+  ports: DevicePorts,
   listener: Counters,
   also: {
     readonly url?: string
@@ -57,23 +60,22 @@ export function addToken(
       const other = grants.get(grantType)
       if (known === undefined && other === undefined) throw new Failure('UNSUPPORTED_GRANT_TYPE')
       const clientId = readClientId(call, one('client_id'), one('client_secret'))
+      // RFC 9449 §5: with any grant. Before the grant is looked at, so that a missing nonce spends nothing.
+      const key = await readProvenKey(ports, call.presentedProof())
+      const asked: Asked = { one, clientId, key, caller: call.caller }
       if (other !== undefined) {
-        const granted = await other(ports, { one, clientId, caller: call.caller }, listener)
+        const granted = await other(ports, asked, listener)
         call.isFrom(granted)
         return json(200, granted.body)
       }
-      const tokens = await GRANTS[known as GrantType](
-        ports,
-        { one, clientId, caller: call.caller },
-        listener,
-      )
+      const tokens = await GRANTS[known as GrantType](ports, asked, listener)
       call.isFrom(tokens)
       const { refreshToken } = tokens
       return json(200, {
         access_token: tokens.accessToken,
         id_token: tokens.idToken,
         ...(refreshToken === undefined ? {} : { refresh_token: refreshToken.reveal() }),
-        token_type: 'Bearer',
+        token_type: tokens.tokenType,
         expires_in: tokens.expiresInSeconds,
         // D-324: only where there is something to refresh with.
         ...(refreshToken === undefined ? {} : { refresh_after: tokens.refreshAfterSeconds }),
@@ -88,14 +90,16 @@ type One = (name: string) => string | undefined
 export interface Asked {
   readonly one: One
   readonly clientId: string
+  /** The key that the client proved, if it did. */
+  readonly key: ProvenKey | undefined
   readonly caller: Caller
 }
 
 /** Each grant reads its own parameters. */
 const GRANTS: Readonly<
-  Record<GrantType, (ports: TokenPorts, asked: Asked, listener: Counters) => Promise<IssuedTokens>>
+  Record<GrantType, (ports: DevicePorts, asked: Asked, listener: Counters) => Promise<IssuedTokens>>
 > = {
-  authorization_code(ports, { one, clientId, caller }) {
+  authorization_code(ports, { one, clientId, key, caller }) {
     const code = one('code')
     if (code === undefined) throw invalid('code', 'is missing')
     const codeVerifier = one('code_verifier')
@@ -104,20 +108,33 @@ const GRANTS: Readonly<
       code: new Secret(code),
       redirectUri: one('redirect_uri'),
       codeVerifier: codeVerifier === undefined ? undefined : new Secret(codeVerifier),
+      key,
       caller,
     })
   },
 
-  refresh_token(ports, { one, clientId, caller }, { counters }) {
+  refresh_token(ports, { one, clientId, key, caller }, { counters }) {
     const refreshToken = one('refresh_token')
     if (refreshToken === undefined) throw invalid('refresh_token', 'is missing')
     const refreshed = refresh(ports, {
       clientId,
       refreshToken: new Secret(refreshToken),
       scope: one('scope'),
+      key,
       caller,
     })
     return counters.countRefresh(refreshed)
+  },
+
+  [DEVICE_CODE_GRANT](ports, { one, clientId, key, caller }) {
+    const deviceCode = one('device_code')
+    if (deviceCode === undefined) throw invalid('device_code', 'is missing')
+    return exchangeDeviceCode(ports, {
+      clientId,
+      deviceCode: new Secret(deviceCode),
+      key,
+      caller,
+    })
   },
 }
 

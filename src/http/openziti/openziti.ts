@@ -5,6 +5,7 @@
  */
 import { newId } from '../../base/ids.ts'
 import type { AccountPorts } from '../../domain/account/ports.ts'
+import type { DevicePorts } from '../../domain/device/ports.ts'
 import type { ManagementPorts } from '../../domain/management/ports.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import { type ApiBinding, apiAt } from '../edge-api/api.ts'
@@ -20,7 +21,7 @@ import { addClientLists, addManagementLists } from './network.ts'
 import { reshaped } from './reshaped.ts'
 import { TOKEN_EXCHANGE, tokenExchange } from './token-exchange.ts'
 
-type LayerPorts = AccountPorts & ManagementPorts
+type LayerPorts = AccountPorts & DevicePorts & ManagementPorts
 
 export interface CompatibilityLayer {
   /** What discovery names. */

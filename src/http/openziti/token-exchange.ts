@@ -16,7 +16,11 @@ const TYPES = 'urn:ietf:params:oauth:token-type'
 const REFRESH_TOKEN = `${TYPES}:refresh_token`
 const ID_TOKEN = `${TYPES}:id_token`
 
-export const tokenExchange: OtherGrant = async (ports, { one, clientId, caller }, { counters }) => {
+export const tokenExchange: OtherGrant = async (
+  ports,
+  { one, clientId, key, caller },
+  { counters },
+) => {
   const given = (name: string) => one(name) || undefined
   for (const name of ['actor_token', 'actor_token_type', 'resource', 'audience']) {
     if (given(name) !== undefined) throw invalid(name, 'is not supported')
@@ -29,7 +33,12 @@ export const tokenExchange: OtherGrant = async (ports, { one, clientId, caller }
   const refreshToken = new Secret(subject)
   const requested = given('requested_token_type')
   if (requested === ID_TOKEN) {
-    const { identityId, ...issued } = await idTokenOfPair(ports, { clientId, refreshToken, caller })
+    const { identityId, ...issued } = await idTokenOfPair(ports, {
+      clientId,
+      refreshToken,
+      key,
+      caller,
+    })
     const body = {
       access_token: issued.idToken,
       issued_token_type: ID_TOKEN,
@@ -44,12 +53,12 @@ export const tokenExchange: OtherGrant = async (ports, { one, clientId, caller }
   }
   const scope = given('scope')
   const tokens = await counters.countRefresh(
-    refresh(ports, { clientId, refreshToken, scope, caller }),
+    refresh(ports, { clientId, refreshToken, scope, key, caller }),
   )
   const body = {
     access_token: tokens.accessToken,
     issued_token_type: REFRESH_TOKEN,
-    token_type: 'Bearer',
+    token_type: tokens.tokenType,
     expires_in: tokens.expiresInSeconds,
     refresh_after: tokens.refreshAfterSeconds,
     refresh_token: tokens.refreshToken.reveal(),

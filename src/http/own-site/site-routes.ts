@@ -44,6 +44,8 @@ export interface SiteForm {
 export interface SiteRoutes {
   /** GET of a page. */
   show(url: string, content: (call: SiteCall) => Promise<Answer>): void
+  /** The answer of such a page, for a route of its own: a visitor without a session signs in, and returns to `here`. */
+  showTo(call: Call, here: string, content: (call: SiteCall) => Promise<Answer>): Promise<Answer>
   /** POST of a form. */
   submit(form: SiteForm, apply: (call: SiteCall, fields: Fields) => Promise<Answer>): void
 }
@@ -69,33 +71,43 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
     }
   }
 
+  async function showTo(
+    call: Call,
+    here: string,
+    content: (call: SiteCall) => Promise<Answer>,
+  ): Promise<Answer> {
+    try {
+      const visitor = await visitorOf(at, call)
+      if (visitor.kind === 'stranger') {
+        return { ...toLogin(at, call, here), failure: visitor.failure }
+      }
+      if (visitor.kind !== 'known') return await turnAway(at, call, visitor)
+      const shown = await callOf(call, visitor.session, here)
+      const answer = await content(shown)
+      return withCookies(answer, [
+        ...(shown.note === undefined ? [] : [cookies.clearNote()]),
+        // Until then the page can be reloaded to look again.
+        ...(shown.end === undefined || shown.end.outcome === 'pending'
+          ? []
+          : [cookies.clearEnding()]),
+      ])
+    } catch (error) {
+      // Another call ended the session while the page was being rendered.
+      if (!isUnauthorized(error)) throw error
+      return toLogin(at, call, here)
+    }
+  }
+
   return {
+    showTo,
+
     show(url, content) {
       router.add(
         { ...SITE_ROUTE, method: 'GET', url, reads: [], replies: [200, 204, 302, 403, 406] },
         (call) =>
           withPages(at, call, async () => {
             const here = `${filledIn(url, call.path)}${queryOf(call)}`
-            try {
-              const visitor = await visitorOf(at, call)
-              if (visitor.kind === 'stranger') {
-                return { ...toLogin(at, call, here), failure: visitor.failure }
-              }
-              if (visitor.kind !== 'known') return await turnAway(at, call, visitor)
-              const shown = await callOf(call, visitor.session, here)
-              const answer = await content(shown)
-              return withCookies(answer, [
-                ...(shown.note === undefined ? [] : [cookies.clearNote()]),
-                // Until then the page can be reloaded to look again.
-                ...(shown.end === undefined || shown.end.outcome === 'pending'
-                  ? []
-                  : [cookies.clearEnding()]),
-              ])
-            } catch (error) {
-              // Another call ended the session while the page was being rendered.
-              if (!isUnauthorized(error)) throw error
-              return toLogin(at, call, here)
-            }
+            return showTo(call, here, content)
           }),
       )
     },

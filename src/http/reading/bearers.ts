@@ -10,9 +10,18 @@ type RawHeaders = Pick<RequestHead, 'rawHeaders'>
 
 /** Returns the tokens of the scheme Bearer (case-insensitive, RFC 9110 §11.1); other schemes are ignored. */
 export function bearersOf(head: RawHeaders): readonly Secret[] {
+  return tokensOf(head, /^bearer(?:\s+(.*))?$/i)
+}
+
+/** RFC 9449 §7.1: the tokens that come with a proof. An external JWT may stand beside them, as a bearer token. */
+export function dpopTokensOf(head: RawHeaders): readonly Secret[] {
+  return tokensOf(head, /^dpop(?:\s+(.*))?$/i)
+}
+
+function tokensOf(head: RawHeaders, scheme: RegExp): readonly Secret[] {
   return rawValues(head, 'authorization')
     .flatMap((field) => field.split(','))
-    .map((part) => /^bearer(?:\s+(.*))?$/i.exec(part.trim()))
+    .map((part) => scheme.exec(part.trim()))
     .filter((match) => match !== null)
     .map((match) => new Secret(match[1] ?? ''))
 }

@@ -11,6 +11,12 @@ export const SECOND_FACTORS = {
     /** Every stored policy and every controller states it. Of later factors a missing member means: not demanded. */
     isAlwaysStated: true,
   },
+  passkey: {
+    /** D-433: a key was proven. Not `swk`, which means a certificate here, and not `hwk`, which nothing attests. */
+    amr: 'pop',
+    demandedBy: 'requirePasskey',
+    isAlwaysStated: false,
+  },
 } as const satisfies Readonly<Record<string, SecondFactorFacts>>
 
 interface SecondFactorFacts {
@@ -23,19 +29,44 @@ export type SecondFactorId = keyof typeof SECOND_FACTORS
 
 export const SECOND_FACTOR_IDS = Object.keys(SECOND_FACTORS) as readonly SecondFactorId[]
 
+/**
+ * The members of a policy that any one of several factors satisfies. Each names its factors, so that a further factor
+ * never weakens an existing policy (D-432).
+ */
+const ALTERNATIVES = {
+  requireTotpOrPasskey: ['totp', 'passkey'],
+} as const satisfies Readonly<Record<`require${string}`, readonly SecondFactorId[]>>
+
 /** Which second factors a policy demands, by the names of its members. */
 export type FactorDemands = Readonly<Record<DemandingMember, boolean>>
 
-export type DemandingMember = (typeof SECOND_FACTORS)[SecondFactorId]['demandedBy']
+export type DemandingMember =
+  | (typeof SECOND_FACTORS)[SecondFactorId]['demandedBy']
+  | keyof typeof ALTERNATIVES
+
+/** A demand is met once one of these factors is proven. */
+export type FactorChoice = readonly SecondFactorId[]
+
+interface MemberFacts {
+  readonly isAlwaysStated: boolean
+  readonly choice: FactorChoice
+}
+
+const MEMBERS: ReadonlyMap<DemandingMember, MemberFacts> = new Map<DemandingMember, MemberFacts>([
+  ...SECOND_FACTOR_IDS.map((id) => {
+    const { demandedBy, isAlwaysStated } = SECOND_FACTORS[id]
+    return [demandedBy, { isAlwaysStated, choice: [id] }] as const
+  }),
+  ...Object.entries(ALTERNATIVES).map(
+    ([member, choice]) => [member as DemandingMember, { isAlwaysStated: false, choice }] as const,
+  ),
+])
 
 /** Returns an object with a value for each member of a policy that demands a factor. */
 export function eachDemand<T>(
-  value: (member: DemandingMember, facts: SecondFactorFacts) => T,
+  value: (member: DemandingMember, facts: MemberFacts) => T,
 ): Readonly<Record<DemandingMember, T>> {
-  const members = Object.values(SECOND_FACTORS).map((facts) => [
-    facts.demandedBy,
-    value(facts.demandedBy, facts),
-  ])
+  const members = [...MEMBERS].map(([member, facts]) => [member, value(member, facts)])
   return Object.fromEntries(members)
 }
 
@@ -58,7 +89,32 @@ export function parseFactorDemands(
   return isWhole ? (demands as FactorDemands) : undefined
 }
 
-/** Returns the factors that are demanded, in the order in which they are asked for. */
-export function demandedFactors(demands: FactorDemands): readonly SecondFactorId[] {
-  return SECOND_FACTOR_IDS.filter((id) => demands[SECOND_FACTORS[id].demandedBy])
+/**
+ * Returns what a policy demands, in the order in which users are asked for it: of each choice, one factor must be
+ * proven. A choice that contains another one adds nothing and is left out.
+ */
+export function demandedChoices(demands: FactorDemands): readonly FactorChoice[] {
+  return withoutImplied(
+    [...MEMBERS].flatMap(([member, { choice }]) => (demands[member] ? [choice] : [])),
+  )
+}
+
+/** Leaves out each choice that is met as soon as another one is, and repeated ones. */
+export function withoutImplied(choices: readonly FactorChoice[]): readonly FactorChoice[] {
+  return choices.filter(
+    (choice, at) =>
+      !choices.some(
+        (other, i) =>
+          other.every((id) => choice.includes(id)) &&
+          (other.length < choice.length || (other.length === choice.length && i < at)),
+      ),
+  )
+}
+
+/** Returns those choices of which no factor is proven. */
+export function unmetChoices(
+  choices: readonly FactorChoice[],
+  isProven: (id: SecondFactorId) => boolean,
+): readonly FactorChoice[] {
+  return choices.filter((choice) => !choice.some(isProven))
 }

@@ -16,6 +16,8 @@ export interface Database {
   readonly sequenceKey: string
   /** The type of a text column that sorts by code point, regardless of the server's locale. */
   readonly sortedText: string
+  /** The kind of a table whose rows need not survive a crash (D-450). */
+  readonly passingTable: 'table' | 'unlogged table'
   readonly lists: ListFacts
   readonly whole: WholeFacts
   /** Makes the transaction that migrates exclusive: other instances wait. */

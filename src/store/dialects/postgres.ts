@@ -77,6 +77,8 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
     ...(aside === 0 ? {} : { dialectAside: dialect(asidePool, async () => {}) }),
     sequenceKey: 'bigint generated always as identity primary key',
     sortedText: 'text collate "C"',
+    // Not written to the log: an insert waits for no disk, and a standby does not get it.
+    passingTable: 'unlogged table',
     lists: postgresLists,
     whole: postgresWhole(LIMITED_SETTINGS),
     async lockMigrations(transaction) {

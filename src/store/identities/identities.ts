@@ -105,12 +105,18 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
       }),
 
     replace(identity) {
-      const { id, updatedAt } = identity
+      const { id, updatedAt, roleVersion } = identity
       const chosen = Object.fromEntries(CHOSEN.map((name) => [name, identity[name]]))
-      return updateUnique(db, 'identities', { id }, toChanges({ ...chosen, updatedAt }), {
-        'name-in-use': 'name',
-        'external-id-in-use': 'external_id',
-      })
+      return updateUnique(
+        db,
+        'identities',
+        { id },
+        toChanges({ ...chosen, updatedAt, roleVersion }),
+        {
+          'name-in-use': 'name',
+          'external-id-in-use': 'external_id',
+        },
+      )
     },
 
     async replaceClientInfo(id, { envInfo, sdkInfo }) {
@@ -184,5 +190,6 @@ const NOT_SEEN_YET = {
   envInfo: undefined,
   sdkInfo: undefined,
   voidedLogins: 0,
+  roleVersion: 0,
   lastLoginAt: undefined,
 } as const satisfies Omit<Identity, keyof FreshIdentity>

@@ -1,9 +1,9 @@
 /**
- * The recovery codes of an identity: D-17, D-262. They refer to the authenticator app and are deleted with it, and work
- * only once it is verified. Each is spent in a single statement.
+ * The recovery codes of an identity: D-17, D-437. They work as long as it has a second factor, and are deleted with the
+ * last one. Each is spent in a single statement.
  */
 import type { Kysely } from 'kysely'
-import type { IdentityId } from '../../base/ids.ts'
+import type { IdentityId, TotpEnrollmentId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { RecoveryCodes } from '../../domain/factors/stores.ts'
 import { atomically } from '../atomically.ts'
@@ -16,13 +16,17 @@ export function sqlRecoveryCodes(db: Kysely<Tables>): RecoveryCodes {
         .deleteFrom('recovery_codes')
         .where('identity_id', '=', identityId)
         .where('code_hash', '=', code)
-        .where(({ exists, selectFrom }) =>
-          exists(
-            selectFrom('totp_enrollments')
-              .select('id')
-              .where('identity_id', '=', identityId)
-              .where('verified_at', 'is not', null),
-          ),
+        .where('enrollment_id', 'is', null)
+        .where(({ exists, or, selectFrom }) =>
+          or([
+            exists(
+              selectFrom('totp_enrollments')
+                .select('id')
+                .where('identity_id', '=', identityId)
+                .where('verified_at', 'is not', null),
+            ),
+            exists(selectFrom('passkeys').select('id').where('identity_id', '=', identityId)),
+          ]),
         )
         .executeTakeFirst()
       return numDeletedRows === 1n
@@ -33,35 +37,108 @@ export function sqlRecoveryCodes(db: Kysely<Tables>): RecoveryCodes {
         .selectFrom('recovery_codes')
         .select(({ fn }) => fn.countAll<number>().as('count'))
         .where('identity_id', '=', identityId)
+        .where('enrollment_id', 'is', null)
         .executeTakeFirstOrThrow()
       return count
     },
 
     replace: (identityId, codes) =>
       atomically(db, async (tx) => {
-        // Lock the row, so that of two concurrent calls only one set of codes remains, not both.
-        const { numUpdatedRows } = await tx
+        // Lock the factor, so that of two concurrent calls only one set of codes remains, not both.
+        const app = await tx
           .updateTable('totp_enrollments')
           .set((row) => ({ last_step: row.ref('last_step') }))
           .where('identity_id', '=', identityId)
           .where('verified_at', 'is not', null)
           .executeTakeFirst()
-        if (numUpdatedRows === 1n) await replaceCodes(tx, identityId, codes)
+        const keys = await tx
+          .updateTable('passkeys')
+          .set((row) => ({ sign_count: row.ref('sign_count') }))
+          .where('identity_id', '=', identityId)
+          .executeTakeFirst()
+        if (app.numUpdatedRows + keys.numUpdatedRows > 0n) await replaceCodes(tx, identityId, codes)
       }),
   }
 }
 
-/** Call it in the transaction that changes the enrollment. */
-export async function replaceCodes(
+/** Puts the codes of a pending enrollment in the place of those of an earlier one. They are not good yet. */
+export async function replacePendingCodes(
+  db: Kysely<Tables>,
+  { id, identityId }: { readonly id: TotpEnrollmentId; readonly identityId: IdentityId },
+  codes: readonly SecretHash[],
+): Promise<void> {
+  await removePendingCodes(db, identityId)
+  await insertCodes(db, identityId, codes, id)
+}
+
+/** Once its enrollment is verified, a code is good, and stays so for whichever factor the identity has. */
+export async function acceptCodes(
+  db: Kysely<Tables>,
+  { id, identityId }: { readonly id: TotpEnrollmentId; readonly identityId: IdentityId },
+): Promise<void> {
+  await db
+    .updateTable('recovery_codes')
+    .set({ enrollment_id: null })
+    .where('identity_id', '=', identityId)
+    .where('enrollment_id', '=', id)
+    .execute()
+}
+
+export async function removePendingCodes(
+  db: Kysely<Tables>,
+  identityId: IdentityId,
+): Promise<void> {
+  await db
+    .deleteFrom('recovery_codes')
+    .where('identity_id', '=', identityId)
+    .where('enrollment_id', 'is not', null)
+    .execute()
+}
+
+/** Deletes the codes of an identity that has no second factor any more. */
+export async function removeOrphanedCodes(
+  db: Kysely<Tables>,
+  identityId: IdentityId,
+): Promise<void> {
+  await db
+    .deleteFrom('recovery_codes')
+    .where('identity_id', '=', identityId)
+    .where(({ and, exists, not, selectFrom }) =>
+      and([
+        not(
+          exists(selectFrom('totp_enrollments').select('id').where('identity_id', '=', identityId)),
+        ),
+        not(exists(selectFrom('passkeys').select('id').where('identity_id', '=', identityId))),
+      ]),
+    )
+    .execute()
+}
+
+async function replaceCodes(
   db: Kysely<Tables>,
   identityId: IdentityId,
   codes: readonly SecretHash[],
 ): Promise<void> {
   await db.deleteFrom('recovery_codes').where('identity_id', '=', identityId).execute()
+  await insertCodes(db, identityId, codes, null)
+}
+
+async function insertCodes(
+  db: Kysely<Tables>,
+  identityId: IdentityId,
+  codes: readonly SecretHash[],
+  enrollmentId: TotpEnrollmentId | null,
+): Promise<void> {
   if (codes.length === 0) return
   await db
     .insertInto('recovery_codes')
-    .values(codes.map((code) => ({ identity_id: identityId, code_hash: code })))
+    .values(
+      codes.map((code) => ({
+        identity_id: identityId,
+        code_hash: code,
+        enrollment_id: enrollmentId,
+      })),
+    )
     // Codes have thirty bits, so two can be equal by chance; such a code works once.
     .onConflict((conflict) => conflict.doNothing())
     .execute()

@@ -9,7 +9,12 @@ import type { TotpEnrollment } from '../../domain/factors/totp/totp-enrollment.t
 import { atomically } from '../atomically.ts'
 import { fixedQuery } from '../fixed-query.ts'
 import type { Tables, TotpEnrollmentRow } from '../tables.ts'
-import { replaceCodes } from './recovery-codes.ts'
+import {
+  acceptCodes,
+  removeOrphanedCodes,
+  removePendingCodes,
+  replacePendingCodes,
+} from './recovery-codes.ts'
 
 const FIND = fixedQuery((db, { identityId }: { identityId: IdentityId }) =>
   db.selectFrom('totp_enrollments').selectAll().where('identity_id', '=', identityId),
@@ -58,21 +63,25 @@ export function sqlTotpEnrollments(db: Kysely<Tables>): TotpEnrollments {
           )
           .executeTakeFirstOrThrow()
         if (numInsertedOrUpdatedRows !== 1n) return false
-        await replaceCodes(tx, enrollment.identityId, recoveryCodes)
+        await replacePendingCodes(tx, enrollment, recoveryCodes)
         return true
       }),
 
     async markVerified({ identityId, id, owner }, at) {
       if (owner === undefined) return false
-      const { numUpdatedRows } = await db
-        .updateTable('totp_enrollments')
-        .set({ verified_at: at, owner: null })
-        .where('identity_id', '=', identityId)
-        .where('id', '=', id)
-        .where('owner', '=', owner)
-        .where('verified_at', 'is', null)
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
+      return atomically(db, async (tx) => {
+        const { numUpdatedRows } = await tx
+          .updateTable('totp_enrollments')
+          .set({ verified_at: at, owner: null })
+          .where('identity_id', '=', identityId)
+          .where('id', '=', id)
+          .where('owner', '=', owner)
+          .where('verified_at', 'is', null)
+          .executeTakeFirst()
+        if (numUpdatedRows !== 1n) return false
+        await acceptCodes(tx, { id, identityId })
+        return true
+      })
     },
 
     async removePending(identityId, owner) {
@@ -82,12 +91,15 @@ export function sqlTotpEnrollments(db: Kysely<Tables>): TotpEnrollments {
         .where('owner', '=', owner)
         .where('verified_at', 'is', null)
         .executeTakeFirst()
+      if (numDeletedRows === 1n) await removePendingCodes(db, identityId)
       return numDeletedRows === 1n
     },
 
     async remove(identityId) {
       const query = db.deleteFrom('totp_enrollments').where('identity_id', '=', identityId)
       const { numDeletedRows } = await query.executeTakeFirst()
+      await removePendingCodes(db, identityId)
+      await removeOrphanedCodes(db, identityId)
       return numDeletedRows === 1n
     },
 

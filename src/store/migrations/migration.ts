@@ -6,7 +6,9 @@ import type { Tables } from '../tables.ts'
 export interface Migration {
   /** Number and topic, as in the name of its file. */
   readonly name: string
-  statements(database: Pick<Database, 'sequenceKey' | 'sortedText'>): readonly string[]
+  statements(
+    database: Pick<Database, 'sequenceKey' | 'sortedText' | 'passingTable'>,
+  ): readonly string[]
   /** Computes what SQL cannot, after the statements and in the same transaction. */
   fill?(db: Kysely<Tables>): Promise<void>
 }

@@ -21,6 +21,8 @@ import type { AuthPolicyRow, Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
 import { ruleTable } from './rule-table.ts'
 
+const PASSKEY = object({ allowed: boolean })
+
 const BODY = object({
   primary: object({
     cert: object({ allowed: boolean, allowExpiredCerts: boolean, bindTokens: boolean }),
@@ -31,6 +33,8 @@ const BODY = object({
       maxAttempts: integer,
       lockoutDurationMinutes: integer,
     }),
+    // A policy that is older than passkeys does not allow them (D-431).
+    passkey: (value: unknown) => (value === undefined ? { allowed: false } : PASSKEY(value)),
   }),
   secondary: object({
     ...eachDemand((_, { isAlwaysStated }) => (isAlwaysStated ? boolean : unlessMissing)),

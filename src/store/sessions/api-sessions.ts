@@ -212,6 +212,7 @@ function toRow(session: ApiSession): ApiSessionRow {
     primary: proofOf(primary),
     extJwt: secondary.extJwt,
     factors: furtherFactors(secondary.factors),
+    boundKey: session.kind === 'oidc' ? session.boundKey : undefined,
     demanded: session.kind === 'legacy' ? furtherFactors(session.demanded) : undefined,
   }
   return {
@@ -266,6 +267,7 @@ function oidc(row: Selectable<ApiSessionRow>): OidcSession {
     issuer: read('issuer', text<OidcSession['issuer']>),
     clientId: read('client_id', text),
     scopes: read('scopes', json(listOf(text<OidcSession['scopes'][number]>))),
+    boundKey: read('proof', json(PROVEN)).boundKey,
     ...(row.tokens_end_at === null ? {} : { tokensEndAt: row.tokens_end_at }),
   }
 }

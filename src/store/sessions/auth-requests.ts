@@ -40,6 +40,7 @@ const BODY = object({
     issuer: text<ClientAsk['issuer']>,
     scopes: listOf(text<ClientAsk['scopes'][number]>),
     codeChallenge: text,
+    dpopKey: optional(text),
     state: optional(text),
     nonce: optional(text),
     prompt: optional(text<'login'>),

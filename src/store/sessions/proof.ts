@@ -37,6 +37,8 @@ export const PROVEN = object({
   primary: PROOF,
   extJwt: optional(text<ExternalJwtSignerId>),
   factors: FURTHER_FACTORS,
+  /** The key of DPoP, for an OIDC session. */
+  boundKey: optional(text),
   /** What the login of a legacy session required. */
   demanded: FURTHER_FACTORS,
 })

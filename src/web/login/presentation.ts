@@ -12,6 +12,8 @@ import { type Branding, PLAIN_BRANDING } from './look/branding.ts'
 export interface SigningIn {
   readonly to:
     | { readonly kind: 'account' | 'console' }
+    /** A device elsewhere, which waits for the user's approval (RFC 8628). */
+    | { readonly kind: 'otherDevice' }
     /** An application on the user's own device, which any program there could be. */
     | { readonly kind: 'device' }
     | { readonly kind: 'site'; readonly host: string }

@@ -1,5 +1,6 @@
 /** Every text of the pages in German. Users are addressed as „Sie“. The English files say what each text is for. */
 import { ACCOUNT } from './de/account.ts'
+import { DEVICE } from './de/device.ts'
 import { ERRORS } from './de/errors.ts'
 import { GATEWAY } from './de/gateway.ts'
 import { INVITE } from './de/invite.ts'
@@ -11,5 +12,6 @@ export const de: Readonly<Record<TextKey, string>> = {
   ...ERRORS,
   ...ACCOUNT,
   ...INVITE,
+  ...DEVICE,
   ...GATEWAY,
 }

@@ -3,11 +3,12 @@
  * ends in `.one` or `.other` is one form of a text with a count.
  */
 import { ACCOUNT } from './en/account.ts'
+import { DEVICE } from './en/device.ts'
 import { ERRORS } from './en/errors.ts'
 import { GATEWAY } from './en/gateway.ts'
 import { INVITE } from './en/invite.ts'
 import { LOGIN } from './en/login.ts'
 
-export const en = { ...LOGIN, ...ERRORS, ...ACCOUNT, ...INVITE, ...GATEWAY } as const
+export const en = { ...LOGIN, ...ERRORS, ...ACCOUNT, ...INVITE, ...DEVICE, ...GATEWAY } as const
 
 export type TextKey = keyof typeof en

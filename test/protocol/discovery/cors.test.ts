@@ -127,7 +127,7 @@ test('CORS with one configured origin', async (t) => {
       assert.ok(reply.headers['access-control-allow-methods']?.split(', ').includes(method))
       assert.equal(
         reply.headers['access-control-allow-headers'],
-        'authorization, content-type, mfa-validation-code, zt-session',
+        'authorization, content-type, dpop, mfa-validation-code, zt-session',
       )
       assert.match(reply.headers['access-control-max-age'] ?? '', /^\d+$/)
       for (const stranger of STRANGERS) {

@@ -67,7 +67,11 @@ test('the discovery document', async (t) => {
     assert.equal(document.end_session_endpoint, `${baseUrl}/oidc/end_session`)
     assert.deepEqual(document.response_types_supported, ['code'])
     assert.deepEqual(document.response_modes_supported, ['query', 'form_post'])
-    assert.deepEqual(document.grant_types_supported, ['authorization_code', 'refresh_token'])
+    assert.deepEqual(document.grant_types_supported, [
+      'authorization_code',
+      'refresh_token',
+      'urn:ietf:params:oauth:grant-type:device_code',
+    ])
     assert.deepEqual(document.subject_types_supported, ['public'])
     assert.deepEqual(document.token_endpoint_auth_methods_supported, ['none'])
     assert.deepEqual(document.code_challenge_methods_supported, ['S256'])

@@ -35,8 +35,15 @@ test('authentication policies', async (t) => {
               maxAttempts: 10,
               lockoutDurationMinutes: 15,
             },
+            passkey: { allowed: false },
           },
-          secondary: { requireTotp: false, requireExtJwt: null, requireExtJwtSigner: null },
+          secondary: {
+            requireTotp: false,
+            requirePasskey: false,
+            requireTotpOrPasskey: false,
+            requireExtJwt: null,
+            requireExtJwtSigner: null,
+          },
           tags: {},
           _links: { self: { href: `./auth-policies/${id}` } },
         },
@@ -63,8 +70,14 @@ test('authentication policies', async (t) => {
         cert: { allowed: false, allowExpiredCerts: true, bindTokens: true },
         extJwt: { allowed: true, allowedSigners: [one, two] },
         updb: { allowed: true, minPasswordLength: 15, maxAttempts: 0, lockoutDurationMinutes: 0 },
+        passkey: { allowed: true },
       },
-      secondary: { requireTotp: true, requireExtJwt: one },
+      secondary: {
+        requireTotp: true,
+        requirePasskey: true,
+        requireTotpOrPasskey: true,
+        requireExtJwt: one,
+      },
     }
     const id = await admin.createPolicy({ ...said, tags: { a: 1 } })
     const { primary, secondary, tags } = await admin.get(`/auth-policies/${id}`)
@@ -83,6 +96,8 @@ test('authentication policies', async (t) => {
       const read = (await admin.get(`/auth-policies/${id}`)).secondary
       assert.deepEqual(read, {
         requireTotp: false,
+        requirePasskey: false,
+        requireTotpOrPasskey: false,
         requireExtJwt: signer,
         requireExtJwtSigner: signer,
       })

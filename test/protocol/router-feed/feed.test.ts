@@ -71,14 +71,16 @@ test('D-42: a router begins with a whole picture: keys, CAs, all that has ended,
     cas,
     allowsCertificate: true,
     requireTotp: false,
+    requirePasskey: false,
+    requireTotpOrPasskey: false,
     requireExtJwt: null,
   }
   const policy = { type: 'policy', ...open, bindTokens: false }
   assert.deepEqual(
     untilReady.filter(({ type }) => type === 'policy').toSorted((a, b) => a.id.localeCompare(b.id)),
     [
-      { ...policy, id: 'default', allowsPassword: true },
-      { ...policy, id: 'production', allowsPassword: false },
+      { ...policy, id: 'default', allowsPassword: true, allowsPasskey: true },
+      { ...policy, id: 'production', allowsPassword: false, allowsPasskey: false },
     ],
   )
   const ended = untilReady.filter(({ type }) => type !== 'policy')

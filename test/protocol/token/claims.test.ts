@@ -68,6 +68,8 @@ for (const { algorithm, hash } of ALGORITHMS) {
         exp: now + 1_800,
         iat: now,
         client_id: 'service',
+        roles: [],
+        z_rv: 0,
         auth_time: now,
         amr: ['pwd'],
         scope: 'openid profile',

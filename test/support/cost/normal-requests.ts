@@ -73,6 +73,13 @@ export function normalRequests({
     fields: [['formToken', 'x'.repeat(43)]],
     headers: [['Cookie', `__Host-latchkey-console=${'x'.repeat(300)}`]],
   }
+  const deviceForm: NormalRequest = {
+    fields: [
+      ['formToken', 'x'.repeat(43)],
+      ['user_code', 'BCDF-GHJK'],
+    ],
+    headers: [['Cookie', `__Host-latchkey-device=${'x'.repeat(300)}`]],
+  }
   return {
     'GET /version': nothing,
     'GET /.well-known/est/cacerts': nothing,
@@ -121,6 +128,12 @@ export function normalRequests({
         ['state', `${'x'.repeat(22)}.${'x'.repeat(22)}`],
       ],
     },
+    'GET /oidc/login/passkey': login,
+    'POST /oidc/login/passkey': { fields: [id, ['credential', '{}']] },
+    'POST /oidc/login/passkey/options': { fields: [id] },
+    'GET /oidc/login/passkey/enroll': login,
+    'POST /oidc/login/passkey/enroll': { fields: [id] },
+    'POST /oidc/login/passkey/enroll/verify': { fields: [id, ['credential', '{}']] },
     'GET /oidc/login/totp': login,
     'POST /oidc/login/totp': { fields: [id, ['code', '123456']] },
     'GET /oidc/login/auth-queries': login,
@@ -139,6 +152,25 @@ export function normalRequests({
         ['scope', ''],
       ],
     },
+    'POST /oidc/device_authorization': {
+      fields: [
+        ['client_id', 'service'],
+        ['scope', 'openid offline_access'],
+      ],
+    },
+    'GET /device': { query: [['user_code', 'BCDF-GHJK']] },
+    'GET /device/confirm': { query: [['user_code', 'BCDF-GHJK']] },
+    'POST /device/approve': deviceForm,
+    'POST /device/deny': deviceForm,
+    'GET /device/callback': {
+      query: [
+        ['code', 'x'.repeat(43)],
+        ['state', 'x'.repeat(22)],
+      ],
+    },
+    'GET /device/sign-in': nothing,
+    'POST /device/sign-out': deviceForm,
+    'GET /device/signed-out': nothing,
     'GET /oidc/end_session': { query: signOut },
     'POST /oidc/end_session': { fields: signOut },
     'POST /oidc/revoke': {

@@ -31,7 +31,7 @@ export interface Traveller {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export interface RealEdge extends NewRouter {
+export interface RealEdge extends Omit<NewRouter, 'certificate'> {
   readonly url: string
   readonly router: Router
   /** Of the router. */
@@ -39,19 +39,25 @@ export interface RealEdge extends NewRouter {
   readonly upstream: TestUpstream
   // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
   readonly log: readonly any[]
+  /** Stops the gateway, not its router. */
+  stopGateway(): Promise<void>
 }
 
 export async function startRealEdge(
   t: TestContext,
   service: Pick<Service, 'baseUrl' | 'call' | 'ca'>,
   given: {
-    readonly made?: NewRouter
+    readonly made?: Omit<NewRouter, 'certificate'>
+    /** Of the gateway; a free one by default. */
+    readonly port?: number
+    /** Of the router. */
+    readonly clock?: UptimeClock
     readonly upstreams?: (to: UpstreamSettings) => readonly UpstreamSettings[]
     readonly upstream?: UpstreamOptions
   } = {},
 ): Promise<RealEdge> {
   const made = given.made ?? (await makeRouter(t, service))
-  const clock = new UptimeClock()
+  const { clock = new UptimeClock(), port = 0 } = given
   const upstream = await startUpstream(t, given.upstream)
   // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
   const log: any[] = []
@@ -70,15 +76,21 @@ export async function startRealEdge(
   const to = upstreamTo({ kind: 'http', at: { host: '127.0.0.1', port: upstream.port } })
   const gateway = await startGateway({
     router,
-    settings: { listen: { host: '127.0.0.1', port: 0 }, upstreams: given.upstreams?.(to) ?? [to] },
+    settings: { listen: { host: '127.0.0.1', port }, upstreams: given.upstreams?.(to) ?? [to] },
     certificatePem: identity.cert,
     keyPem: new Secret(identity.key),
     log: said,
     random: systemRandom,
     browsers: { controller: service.baseUrl, ca: service.ca, clock },
   })
-  t.after(() => gateway.stop(milliseconds(100)))
-  return { ...made, url: `https://localhost:${gateway.port}`, router, clock, upstream, log }
+  let stopped: Promise<void> | undefined
+  const stopGateway = () => {
+    stopped ??= gateway.stop(milliseconds(100))
+    return stopped
+  }
+  t.after(stopGateway)
+  const url = `https://localhost:${gateway.port}`
+  return { ...made, url, router, clock, upstream, log, stopGateway }
 }
 
 /** A session with a fresh certificate of its own. */

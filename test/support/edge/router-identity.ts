@@ -2,10 +2,12 @@
  * What an administrator does for a new edge router: an identity of type `Router` with a certificate of a verified
  * third-party CA, as the file that `latchkey gateway` reads. The certificate is for its listener too.
  */
+import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { registerCa } from '../certificates/certificate-login.ts'
+import { makeCsr } from '../certificates/csr.ts'
 import { LEAF_EXTENSIONS, type MadeCertificate, openOpenssl } from '../certificates/openssl.ts'
 import { type Administrator, administrate } from '../management.ts'
 import { type Service as RunningService, temporaryFolder } from '../service.ts'
@@ -47,6 +49,28 @@ export async function makeRouter(
   const { id } = await admin.createIdentity({ name: 'router-1', type, certPem: certificate.pem })
   const identity = { id, cert: certificate.pem, key: certificate.keyPem, ca: service.ca }
   return { admin, identity, certificate, gatewayCa: ca.pem }
+}
+
+/** A router as `latchkey create router` makes one: enrolled at the network's own CA, for these hosts. */
+export async function enrollRouter(
+  service: Pick<RunningService, 'baseUrl' | 'call' | 'ca'>,
+  name = 'gw1',
+  hosts: readonly string[] = ['localhost'],
+): Promise<Omit<NewRouter, 'certificate'>> {
+  const admin = await administrate(service)
+  const wanted = { name, type: 'Router', isAdmin: false, hosts, enrollment: { ott: true } }
+  const reply = await admin.call('POST', '/identities', wanted)
+  assert.equal(reply.status, 201, reply.text)
+  const { id, enrollment } = reply.json().data
+  const { pem, keyPem } = await makeCsr()
+  const enrolled = await service.call('/edge/client/v1/enroll/ott', {
+    method: 'POST',
+    json: { token: enrollment.token, clientCsr: pem },
+  })
+  assert.equal(enrolled.status, 200, enrolled.text)
+  const { cert } = enrolled.json().data
+  const identity = { id, cert, key: keyPem, ca: service.ca }
+  return { admin, identity, gatewayCa: service.ca }
 }
 
 /** The path of an identity file, in a folder that is gone after the test. */

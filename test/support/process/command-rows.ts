@@ -64,6 +64,13 @@ export const ROWS: Readonly<Record<string, Row>> = {
     done: ['cli-sessions', 'is written with its key, which other users cannot read'],
     mistaken: ['cli-sessions', 'needs a place to go to'],
   },
+  connect: {
+    done: [
+      'cli-connect',
+      'connections over a local port reach the service, until the session ends',
+    ],
+    mistaken: ['cli-connect', 'every way to get it wrong has its sentence and its exit code'],
+  },
   enroll: {
     done: ['cli-enroll', 'with a certificate of the CA becomes a login with it'],
     mistaken: ['cli-enroll', 'names a token that is not valid, and does not repeat it'],

@@ -9,7 +9,9 @@ import type { Instant } from '../../../src/base/time/instant.ts'
 import type { FactorOwner } from '../../../src/domain/factors/factor-owner.ts'
 import type {
   CodeGuesses,
+  Passkeys,
   RecoveryCodes,
+  SpentChallenges,
   TotpEnrollments,
 } from '../../../src/domain/factors/stores.ts'
 import type { TotpEnrollment } from '../../../src/domain/factors/totp/totp-enrollment.ts'
@@ -25,10 +27,29 @@ export interface TotpStores {
   readonly totpEnrollments: TotpEnrollments
   readonly recoveryCodes: RecoveryCodes
   readonly codeGuesses: CodeGuesses
+  /** Empty: for tests of TOTP alone. */
+  readonly passkeys: Passkeys
+  readonly spentStates: SpentChallenges
   readonly transaction: Transaction
   /** As stored, for tests of what is kept and what is not. */
   readonly rows: ReadonlyMap<IdentityId, Row>
   readonly guesses: ReadonlyMap<IdentityId, number>
+}
+
+/** The passkeys of identities that have none. */
+export function noPasskeys(): Passkeys {
+  const fail = () => assert.fail('there are no passkeys')
+  return {
+    find: async () => undefined,
+    findByCredential: async () => undefined,
+    listOf: async () => [],
+    listEnrolled: async () => new Set(),
+    insert: fail,
+    markUsed: fail,
+    rename: fail,
+    remove: fail,
+    removeAll: async () => [],
+  }
 }
 
 export function totpStores(): TotpStores {
@@ -93,7 +114,9 @@ export function totpStores(): TotpStores {
     },
   }
   // Only these are asked for; anything else in a transaction of the factor is a mistake and fails.
-  const stores = { totpEnrollments, recoveryCodes, codeGuesses }
+  const passkeys = noPasskeys()
+  const spentStates: SpentChallenges = { insert: () => assert.fail('TOTP has no challenges') }
+  const stores = { totpEnrollments, passkeys, spentStates, recoveryCodes, codeGuesses }
   const tx = stores as unknown as Stores
   return { ...stores, transaction: (work) => work(tx), rows, guesses }
 }

@@ -4,6 +4,7 @@
  */
 import type { EventType } from '../../../domain/audit/events.ts'
 import type {
+  DeviceRefusalReason,
   EnrollmentRefusalReason,
   LoginFailureReason,
   SessionEndReason,
@@ -60,6 +61,7 @@ type About<Reason extends string> = { readonly [One in Reason]?: string }
 /** What to do about a reason, if there is something to do. */
 const ABOUT_REASONS: {
   readonly 'login.failed': About<LoginFailureReason>
+  readonly 'device.refused': About<DeviceRefusalReason>
   readonly 'token.refused': About<TokenRefusalReason>
   readonly 'session.ended': About<SessionEndReason>
   readonly 'enrollment.refused': About<EnrollmentRefusalReason>
@@ -93,6 +95,10 @@ const ABOUT_REASONS: {
     'secondary-jwt-invalid': CHECK_JWT,
     'wrong-code': 'Compare the clock of the phone. If it is lost: latchkey mfa remove IDENTITY',
     'too-many-codes': 'The user starts again. If the phone is lost: latchkey mfa remove IDENTITY',
+  },
+  'device.refused': {
+    'unknown-user-code':
+      'The user compares the code with the device, or starts again there. If there are many, someone guesses: latchkey events --identity IDENTITY',
   },
   'token.refused': {
     'identity-disabled': ENABLE,
@@ -143,5 +149,13 @@ const ABOUT_REASONS: {
 
 const ABOUT_TYPES: ReadonlyMap<string, string> = new Map<EventType, string>([
   ['login.locked', UNLOCK],
+  [
+    'device.approved',
+    'If the user did not start this sign-in, they were tricked: latchkey end sessions --identity IDENTITY',
+  ],
+  [
+    'device.denied',
+    'If the user did not start this sign-in, someone tried to trick them; the address is in the details.',
+  ],
   ['token.reused', STOLEN],
 ])

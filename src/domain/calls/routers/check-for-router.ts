@@ -1,13 +1,16 @@
 /** Whether a `zt-session` presented to an edge router is valid, the one thing a router cannot check by itself. D-42. */
 import { Secret } from '../../../base/secrets/secret.ts'
+import type { Instant } from '../../../base/time/instant.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import type { LoginProof } from '../../../protocol/policy-demands.ts'
+import type { Identity } from '../../identities/identity.ts'
 import type { CallSession } from '../../sessions/call-session.ts'
 import { authenticateLegacySession, type LegacyCallPorts } from '../../sessions/legacy-sessions.ts'
 
 export interface CheckedSession {
   readonly session: CallSession
-  readonly externalId: string | undefined
+  readonly identity: Pick<Identity, 'externalId' | 'roleAttributes' | 'roleVersion'>
+  readonly authenticatedAt: Instant
   /** What its login proved, so that the router can compare it with policies that change (D-232). */
   readonly proof: LoginProof
 }
@@ -21,11 +24,11 @@ export async function checkForRouter(
     const session = await authenticateLegacySession(ports, new Secret(ztSession), [], 'full')
     const identity = await ports.identities.find(session.identityId)
     const stored = await ports.apiSessions.find(session.sessionId)
-    if (stored === undefined) return undefined
+    if (stored === undefined || identity === undefined) return undefined
     const { amr, primary } = stored
     const caId = primary.certificate?.trust?.caId
     const proof = { amr, signerId: primary.signerId, caId }
-    return { session, externalId: identity?.externalId, proof }
+    return { session, identity, authenticatedAt: primary.at, proof }
   } catch (error) {
     if (error instanceof Failure && error.code === 'UNAUTHORIZED') return undefined
     throw error

@@ -150,6 +150,7 @@ const DEMANDS: PolicyDemands = {
   id: 'policy-1',
   allowsPassword: true,
   allowsCertificate: true,
+  allowsPasskey: true,
   signers: [],
   cas: [],
   ...factorDemands({}),

@@ -20,8 +20,11 @@ import {
   signClientCertificate,
 } from '../write-certificate.ts'
 import type { AuthorityRole, StoredAuthority } from './authority-record.ts'
-import { issueServerCertificate, type WantedCertificate } from './server-certificate.ts'
-import type { ServerIdentity } from './server-identity.ts'
+import {
+  issueServerCertificate,
+  type ServerIdentity,
+  type WantedCertificate,
+} from './server-certificate.ts'
 import {
   clientIssuer,
   dueSuccessor,

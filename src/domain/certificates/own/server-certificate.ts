@@ -17,10 +17,19 @@ import { days } from '../../../base/time/duration.ts'
 import { earlier, type Instant, minus, plus } from '../../../base/time/instant.ts'
 import { LONGEST_COMMON_NAME } from '../../../protocol/x509.ts'
 import { BACKDATE, type Issuer, newKeyPair, signCertificate } from '../write-certificate.ts'
-import type { ServerIdentity } from './server-identity.ts'
 import { parseServerName, type ServerName } from './server-name.ts'
 
 const LIFETIME = days(90)
+
+/** What a listener presents to its clients. */
+export interface ServerIdentity {
+  /** The leaf first, then the authorities above it. */
+  readonly certificatePem: string
+  readonly keyPem: Secret
+  /** Of the leaf. */
+  readonly notBefore: Instant
+  readonly notAfter: Instant
+}
 
 /** What a listener requires of its certificate. */
 export interface WantedCertificate {

@@ -56,7 +56,7 @@ export async function resetMfa(
     await endSessionsWithin(ports, tx, { sessions }, 'mfa-reset', caller)
     // An administrator may have removed them in the meantime.
     if (removed.length === 0) return
-    const event = { type: 'mfa.removed', identityId } as const
+    const event = { type: 'mfa.removed', identityId, details: {} } as const
     await tx.events.insert(recordEvent(ports, caller, event))
   })
   return opened

@@ -42,6 +42,7 @@ const ADA: Identity = {
   envInfo: undefined,
   sdkInfo: undefined,
   voidedLogins: 0,
+  roleVersion: 0,
   lastLoginAt: undefined,
   createdAt: NOON,
   updatedAt: NOON,
@@ -52,9 +53,9 @@ function world() {
   const vault = createVault(new Uint8Array(32).fill(7), systemRandom)
   let now = NOON
   const clock = { now: () => now, uptime: () => assert.fail('codes go by the time of day') }
-  const { transaction, totpEnrollments, recoveryCodes, codeGuesses } = stores
+  const { transaction, rows: _, guesses: __, ...factorStores } = stores
+  const { totpEnrollments } = stores
   const random = systemRandom
-  const factorStores = { totpEnrollments, recoveryCodes, codeGuesses }
   const ports = { vault, random, clock, transaction, ...factorStores }
   const advance = (by: number) => {
     now = plus(now, seconds(by))

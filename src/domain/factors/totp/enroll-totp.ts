@@ -33,7 +33,12 @@ export const totpEnrollment: FactorEnrollment<TotpSetup> = {
       sealedSecret: vault.seal('totp-secret', secret, id),
       createdAt: clock.now(),
     }
-    const { recoveryCodes, hashes } = freshRecoveryCodes(ports, identityId)
+    // With another factor there are recovery codes already, and they stay (D-437).
+    const { recoveryCodes, hashes } = (await ports.passkeys.listEnrolled([identityId])).has(
+      identityId,
+    )
+      ? { recoveryCodes: [], hashes: [] }
+      : freshRecoveryCodes(ports, identityId)
     const isStored = await ports.transaction((tx) =>
       tx.totpEnrollments.replacePending(enrollment, hashes),
     )

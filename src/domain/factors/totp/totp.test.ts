@@ -62,6 +62,8 @@ async function world({
     vault: safe,
     clock: { now: () => now, uptime: () => assert.fail('codes go by the time of day') },
     totpEnrollments: stores.totpEnrollments,
+    passkeys: stores.passkeys,
+    spentStates: stores.spentStates,
     recoveryCodes: stores.recoveryCodes,
     codeGuesses: stores.codeGuesses,
   }

@@ -5,6 +5,7 @@
  */
 import type { TokenRefusalReason } from '../../audit/events.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../../factors/proven.ts'
+import type { Passkeys } from '../../factors/stores.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import type { Identity } from '../../identities/identity.ts'
 import { usernameAmong } from '../../identities/preferred-username.ts'
@@ -20,7 +21,10 @@ export interface Finished {
 }
 
 export async function checkFinished(
-  ports: CheckPorts & { readonly authenticators: Pick<Authenticators, 'listOf'> },
+  ports: CheckPorts & {
+    readonly authenticators: Pick<Authenticators, 'listOf'>
+    readonly passkeys: Pick<Passkeys, 'find'>
+  },
   { primary, secondary }: Finished,
   of: 'login' | 'session',
 ): Promise<
@@ -33,7 +37,12 @@ export async function checkFinished(
   if (isShortOf(policy, secondary)) return { refusal: 'more-demanded' }
   if (isSecondaryWithdrawn(policy, ports.rules)) return { refusal: 'signer-disabled' }
   const registered = await ports.authenticators.listOf(identity.id)
-  if (!isStillRegistered(primary, registered, of)) return { refusal: 'authenticator-removed' }
+  const isRegistered =
+    primary.method === 'passkey'
+      ? primary.authenticatorId !== undefined &&
+        (await ports.passkeys.find(primary.authenticatorId)) !== undefined
+      : isStillRegistered(primary, registered, of)
+  if (!isRegistered) return { refusal: 'authenticator-removed' }
   return { identity, username: usernameAmong(identity, registered) }
 }
 

@@ -41,6 +41,8 @@ export function allowsPrimary(policy: AuthPolicy, { method, signerId }: ProvenPr
       return policy.primary.cert.allowed
     case 'ext-jwt':
       return signerId !== undefined && allowsSigner(policy, signerId)
+    case 'passkey':
+      return policy.primary.passkey.allowed
   }
 }
 

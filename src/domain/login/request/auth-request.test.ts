@@ -28,6 +28,7 @@ const AWAITING: AwaitingPrimary = {
     responseMode: 'query',
     issuer: 'https://localhost:1280/oidc' as Issuer,
     scopes: ['openid'],
+    dpopKey: undefined,
     codeChallenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
     state: 'a-state',
     nonce: undefined,

@@ -27,6 +27,8 @@ export interface ClientAsk {
   readonly issuer: Issuer
   readonly scopes: readonly Scope[]
   readonly codeChallenge: string
+  /** `dpop_jkt`: the key that must be proven when the code is exchanged (RFC 9449 §10). */
+  readonly dpopKey: string | undefined
   readonly state: string | undefined
   readonly nonce: string | undefined
   /** OIDC Core §3.1.2.1: the user must authenticate again, even at an IdP that still has a session for them. */
@@ -120,8 +122,19 @@ export function acceptPrimary(
     revision: request.state === 'awaiting-primary' ? 1 : request.revision + 1,
     ask: { ...request.ask, configTypes },
     primary,
-    secondary: { factors: isSame ? request.secondary.factors : NO_FACTORS, extJwt },
+    secondary: {
+      factors: withItself(primary, isSame ? request.secondary.factors : NO_FACTORS),
+      extJwt,
+    },
   }
+}
+
+/** D-431: a passkey that began the login verified its user, so it is both factors. */
+export function withItself(
+  { method }: Pick<ProvenPrimary, 'method'>,
+  factors: ProvenSecondary['factors'],
+): ProvenSecondary['factors'] {
+  return method === 'passkey' ? new Set([...factors, 'passkey']) : factors
 }
 
 /** A second factor was proven, or its enrollment verified. */

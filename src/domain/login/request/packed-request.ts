@@ -12,6 +12,8 @@ import type { VerifiedRedirect } from './verified-redirect.ts'
 
 /** Also tells packed requests from others. A change of the format, or of one of the lists below, needs another one. */
 const FORMAT = 1
+/** With the key of `dpop_jkt`: an older instance must not take it for another text. */
+const FORMAT_WITH_KEY = 2
 
 /** Requests live for ten minutes, so the order counts only as long. */
 const BEGINNINGS = [
@@ -43,7 +45,7 @@ const LONG = 255
 const LONGEST_TEXT = 0xff_ff
 
 export function packRequest({ key, ask, browser, expiresAt }: AwaitingPrimary): Uint8Array {
-  const { state, nonce, maxAge, prompt, responseMode, issuer } = ask
+  const { state, nonce, maxAge, prompt, responseMode, issuer, dpopKey } = ask
   const hasPrefix = issuer.endsWith(PROVIDER_PREFIX)
   const flags =
     (responseMode === 'form_post' ? FLAG.formPost : 0) |
@@ -56,11 +58,11 @@ export function packRequest({ key, ask, browser, expiresAt }: AwaitingPrimary): 
   const scopes = SCOPES.reduce((set, one, i) => set | (ask.scopes.includes(one) ? 1 << i : 0), 0)
   const base = hasPrefix ? issuer.slice(0, -PROVIDER_PREFIX.length) : issuer
   return Buffer.concat([
-    Buffer.from([FORMAT, flags, scopes]),
+    Buffer.from([dpopKey === undefined ? FORMAT : FORMAT_WITH_KEY, flags, scopes]),
     packNumber(expiresAt),
     ...(maxAge === undefined ? [] : [packNumber(maxAge)]),
     ...[key, ask.clientId, ask.redirectUri, base, ask.codeChallenge].map(packText),
-    ...[state, nonce, browser].filter((text) => text !== undefined).map(packText),
+    ...[dpopKey, state, nonce, browser].filter((text) => text !== undefined).map(packText),
     ...ask.configTypes.map(packText),
   ])
 }
@@ -69,7 +71,7 @@ export function packRequest({ key, ask, browser, expiresAt }: AwaitingPrimary): 
 export function unpackRequest(bytes: Uint8Array): AwaitingPrimary | undefined {
   const packed = Buffer.from(bytes)
   const [format, flags = 0, scopes = 0] = packed
-  if (format !== FORMAT) return undefined
+  if (format !== FORMAT && format !== FORMAT_WITH_KEY) return undefined
   let at = 3
   const has = (flag: number): boolean => (flags & flag) !== 0
   const number = (): number => {
@@ -94,6 +96,7 @@ export function unpackRequest(bytes: Uint8Array): AwaitingPrimary | undefined {
   const redirectUri = text() as VerifiedRedirect
   const issuer = `${text()}${has(FLAG.oidc) ? PROVIDER_PREFIX : ''}` as Issuer
   const codeChallenge = text()
+  const dpopKey = format === FORMAT_WITH_KEY ? text() : undefined
   const state = has(FLAG.state) ? text() : undefined
   const nonce = has(FLAG.nonce) ? text() : undefined
   const browser = has(FLAG.browser) ? (text() as SecretHash) : undefined
@@ -106,6 +109,7 @@ export function unpackRequest(bytes: Uint8Array): AwaitingPrimary | undefined {
     issuer,
     scopes: SCOPES.filter((_, i) => (scopes & (1 << i)) !== 0),
     codeChallenge,
+    dpopKey,
     state,
     nonce,
     prompt: has(FLAG.prompt) ? ('login' as const) : undefined,

@@ -51,6 +51,7 @@ test('SPEC Authorization: the least that a client may send', () => {
     responseMode: 'query',
     scopes: ['openid'],
     codeChallenge: CHALLENGE,
+    dpopKey: undefined,
     state: undefined,
     nonce: undefined,
     prompt: undefined,
@@ -63,6 +64,7 @@ test('SPEC Authorization: everything that a client may send', () => {
   const full = ask({
     scope: 'profile openid',
     state: 'a state',
+    dpop_jkt: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
     nonce: 'a nonce',
     response_mode: 'form_post',
     method: 'password',
@@ -76,6 +78,7 @@ test('SPEC Authorization: everything that a client may send', () => {
     responseMode: 'form_post',
     scopes: ['openid', 'profile'],
     codeChallenge: CHALLENGE,
+    dpopKey: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
     state: 'a state',
     nonce: 'a nonce',
     prompt: 'login',

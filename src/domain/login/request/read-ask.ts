@@ -5,6 +5,7 @@
 import { utf8 } from '../../../base/encoding.ts'
 import { type Duration, seconds } from '../../../base/time/duration.ts'
 import { Failure } from '../../../errors/catalogue.ts'
+import { isKeyThumbprint } from '../../../protocol/dpop/proof.ts'
 import type { AuthorizationError } from '../../../protocol/oauth.ts'
 import {
   type Issuer,
@@ -43,6 +44,7 @@ const SINGLE = [
   'nonce',
   'code_challenge',
   'code_challenge_method',
+  'dpop_jkt',
   'response_mode',
   'prompt',
   'max_age',
@@ -92,6 +94,10 @@ export function readAsk(
   if (!isCodeChallenge(codeChallenge)) {
     return refuse('invalid_request', 'code_challenge must be 43 base64url characters')
   }
+  const dpopKey = one('dpop_jkt')
+  if (dpopKey !== undefined && !isKeyThumbprint(dpopKey)) {
+    return refuse('invalid_request', 'dpop_jkt must be 43 base64url characters')
+  }
   const method = PRIMARY_METHODS.find((known) => known === one('method'))
   if (one('method') !== undefined && method === undefined) {
     return refuse('invalid_request', `method must be one of ${PRIMARY_METHODS.join(', ')}`)
@@ -116,6 +122,7 @@ export function readAsk(
       responseMode: readResponseMode(parameters) ?? 'query',
       scopes: SCOPES.filter((scope): scope is Scope => asked.includes(scope)), // R019: unknown ones are dropped
       codeChallenge,
+      dpopKey,
       state: one('state'),
       nonce: one('nonce'),
       prompt: prompts.includes('login') || maxAge === 0 ? 'login' : undefined,

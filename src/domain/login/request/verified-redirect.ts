@@ -8,6 +8,9 @@ import { isRouterCallback, type RouterCallbackPorts } from './router-callback.ts
 
 export type VerifiedRedirect = Brand<string, 'VerifiedRedirect'>
 
+/** Of a login that ends on a device and redirects to nowhere (D-443). */
+export const NO_REDIRECT = '' as VerifiedRedirect
+
 /** Returns the URI unchanged if one of the patterns allows it or it is that of a gateway (D-392), otherwise undefined. */
 export function verifyRedirect(
   ports: RouterCallbackPorts,

@@ -39,6 +39,7 @@ export function refusalSentence(reason: SessionRefusal): string {
 
 export type JudgePorts = CheckPorts & {
   readonly authenticators: Parameters<typeof checkFinished>[0]['authenticators']
+  readonly passkeys: Parameters<typeof checkFinished>[0]['passkeys']
   readonly rules: Pick<Rules, 'demands'>
 }
 

@@ -12,7 +12,7 @@ import type { AuthPolicyId, IdentityId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import { Failure } from '../../../errors/catalogue.ts'
-import { demandedFactors } from '../../../protocol/factors/second-factors.ts'
+import { demandedChoices, type FactorChoice } from '../../../protocol/factors/second-factors.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { EnrolledPorts } from '../../factors/second-factor.ts'
 import { ALL_SECOND_FACTORS } from '../../factors/second-factors.ts'
@@ -38,7 +38,7 @@ import {
   replacePolicy,
 } from '../manage-policies.ts'
 import { judgeSession, type SessionRefusal } from './judge-sessions.ts'
-import { claimingCas, waysToSignIn } from './ways-to-sign-in.ts'
+import { claimingCas, type Registered, waysToSignIn } from './ways-to-sign-in.ts'
 
 /** D-365: how many identities one preview judges, and how many rows each of its lists has. */
 export const MOST_JUDGED = 20_000
@@ -221,16 +221,17 @@ function createJudge(ports: WhatIfPorts, { current, next }: PlannedPolicy) {
   const before = rulesWith(ports.rules, current)
   const after = rulesWith(ports.rules, next)
   const surroundings = { rules: ports.rules, cas: claimingCas(ports.rules), now }
-  const added = demandedFactors(next.secondary).filter(
-    (id) => !demandedFactors(current.secondary).includes(id),
+  const isSame = (one: FactorChoice, other: FactorChoice) => one.join() === other.join()
+  const added = demandedChoices(next.secondary).filter(
+    (choice) => !demandedChoices(current.secondary).some((known) => isSame(known, choice)),
   )
 
   async function judgeLogin(
     identity: Identity,
-    authenticators: readonly Authenticator[],
+    registered: Registered,
     tally: Tally,
   ): Promise<boolean> {
-    const ways = await waysToSignIn(identity, authenticators, surroundings)
+    const ways = await waysToSignIn(identity, registered, surroundings)
     const refusalIn = (rules: JudgedRules, policy: AuthPolicy) => (way: (typeof ways)[number]) =>
       refuseProof(way, policy, rules, now) ??
       (isSecondaryWithdrawn(policy, rules) ? ('signer-disabled' as const) : undefined)
@@ -265,6 +266,7 @@ function createJudge(ports: WhatIfPorts, { current, next }: PlannedPolicy) {
     const stores = {
       clock: ports.clock as Clock,
       identities: { find: async (id: IdentityId) => identities.get(id) },
+      passkeys: ports.passkeys,
       authenticators: {
         find: async (id: string) => authenticators.find((one) => one.id === id),
         listOf: async (id: IdentityId) => authenticators.filter((one) => one.identityId === id),
@@ -288,18 +290,26 @@ function createJudge(ports: WhatIfPorts, { current, next }: PlannedPolicy) {
   return async (batch: readonly Identity[], tally: Tally): Promise<void> => {
     const ids = batch.map(({ id }) => id)
     const authenticators = ids.length === 0 ? [] : await ports.authenticators.listOfMany(ids)
+    const withPasskey = await ports.passkeys.listEnrolled(ids)
     const byOwner = Map.groupBy(authenticators, ({ identityId }) => identityId)
+    // For each new demand, who could meet it now.
     const lists = await Promise.all(
-      ALL_SECOND_FACTORS.filter(({ id }) => added.includes(id)).map(({ listEnrolled }) =>
-        listEnrolled(ports, ids),
-      ),
+      added.map(async (choice) => {
+        const able = ALL_SECOND_FACTORS.filter(({ id }) => choice.includes(id))
+        const sets = await Promise.all(able.map(({ listEnrolled }) => listEnrolled(ports, ids)))
+        return new Set(sets.flatMap((set) => [...set]))
+      }),
     )
     for (const identity of batch) {
       if (isDisabled(identity, now)) {
         tally.alreadyUnable += 1
         continue
       }
-      const canSignIn = await judgeLogin(identity, byOwner.get(identity.id) ?? [], tally)
+      const registered = {
+        authenticators: byOwner.get(identity.id) ?? [],
+        hasPasskey: withPasskey.has(identity.id),
+      }
+      const canSignIn = await judgeLogin(identity, registered, tally)
       if (canSignIn && lists.some((enrolled) => !enrolled.has(identity.id))) {
         tally.mustEnroll.add(named(identity))
       }

@@ -26,7 +26,7 @@ export function claimingCas(rules: Pick<Rules, 'cas'>): readonly ClaimingCa[] {
 
 export async function waysToSignIn(
   identity: Identity,
-  authenticators: readonly Authenticator[],
+  { authenticators, hasPasskey }: Registered,
   { rules, cas, now }: Surroundings,
 ): Promise<readonly ProvenPrimary[]> {
   const base = {
@@ -70,7 +70,14 @@ export async function waysToSignIn(
       trust: { caId: ca.id, throughCaIds: [], casEndAt: endsAt },
     },
   }))
-  return [...registered, ...bySigner, ...byClaim]
+  const byPasskey = hasPasskey ? [{ ...base, method: 'passkey' as const }] : []
+  return [...registered, ...byPasskey, ...bySigner, ...byClaim]
+}
+
+/** What an identity could prove. */
+export interface Registered {
+  readonly authenticators: readonly Authenticator[]
+  readonly hasPasskey: boolean
 }
 
 export interface Surroundings {

@@ -105,7 +105,7 @@ async function endOne(
  * or on another instance. Nothing else outlives a session: certificates count only together with a token, and
  * everything else is looked up.
  */
-function tokensEnd(
+export function tokensEnd(
   session: ApiSession | Pick<ApiSession, 'id' | 'identityId'>,
   now: Instant,
 ): Instant {

@@ -23,6 +23,8 @@ export interface SignedTokens {
   /** When a client refreshes; different for each response (D-324). */
   readonly refreshAfterSeconds: number
   readonly scope: string
+  /** RFC 9449 §5: how the access token is presented. */
+  readonly tokenType: 'Bearer' | 'DPoP'
 }
 
 export interface TokenGrant {
@@ -30,6 +32,8 @@ export interface TokenGrant {
   readonly identity: Identity
   readonly username: string
   readonly scope: string
+  /** The key that the access token is bound to (RFC 9449 §6.1). */
+  readonly boundKey?: string | undefined
   /** From the authorization request; a refresh has none. */
   readonly nonce: string | undefined
 }
@@ -39,13 +43,13 @@ export async function signTokens(
     TokenPorts,
     'signingKeys' | 'accessTokenLife' | 'idTokenLife' | 'audience' | 'clock' | 'random'
   >,
-  { session, identity, username, scope, nonce }: TokenGrant,
+  { session, identity, username, scope, boundKey, nonce }: TokenGrant,
 ): Promise<SignedTokens> {
   const { signingKeys, accessTokenLife, idTokenLife, audience, clock, random } = ports
   const now = clock.now()
   const authTime = session.primary.at
   const access = accessTokenClaims(
-    { session, identity, scope, authTime, audience, life: accessTokenLife },
+    { session, identity, scope, boundKey, authTime, audience, life: accessTokenLife },
     now,
     random,
   )
@@ -72,6 +76,7 @@ export async function signTokens(
     expiresInSeconds: inSeconds(accessTokenLife),
     refreshAfterSeconds: refreshAfter(inSeconds(accessTokenLife), random),
     scope,
+    tokenType: boundKey === undefined ? 'Bearer' : 'DPoP',
   }
 }
 

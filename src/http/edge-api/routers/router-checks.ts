@@ -32,17 +32,20 @@ export function addRouterChecks(api: Api, ports: CallPorts): void {
 
 function answerOf(checked: CheckedSession | undefined): RouterCheckAnswer {
   if (checked === undefined) return { isActive: false }
-  const { session, externalId, proof } = checked
+  const { session, identity, authenticatedAt, proof } = checked
   return {
     isActive: true,
     sessionId: session.sessionId,
     identityId: session.identityId,
-    externalId: externalId ?? null,
+    externalId: identity.externalId ?? null,
     isAdmin: session.isAdmin,
     expiresAt: toRfc3339(session.expiresAt),
     authPolicyId: session.authPolicyId,
     amr: [...proof.amr],
     externalJwtSignerId: proof.signerId ?? null,
     caId: proof.caId ?? null,
+    authenticatedAt: toRfc3339(authenticatedAt),
+    roleAttributes: [...identity.roleAttributes],
+    roleVersion: identity.roleVersion,
   }
 }

@@ -6,11 +6,16 @@ import type { ClientAsk } from '../../../domain/login/request/auth-request.ts'
 import { PROVIDER_PREFIX } from '../../../protocol/oidc.ts'
 import { ACCOUNT_PATH } from '../../../web/account/layout.ts'
 import { CONSOLE_PATH } from '../../../web/console/navigation.ts'
+import { DEVICE_PATH } from '../../../web/device/paths.ts'
 import type { Presentation, SigningIn } from '../../../web/login/presentation.ts'
 import type { Call } from '../../call.ts'
 
 /** Where our own sites are, which are clients too (D-161). */
-export const OWN_SITES = { account: ACCOUNT_PATH, console: CONSOLE_PATH } as const
+export const OWN_SITES = {
+  account: ACCOUNT_PATH,
+  console: CONSOLE_PATH,
+  otherDevice: DEVICE_PATH,
+} as const
 
 type Ask = Pick<ClientAsk, 'redirectUri' | 'issuer'>
 
@@ -50,7 +55,7 @@ export function partly(
 /** Where the user goes afterwards. */
 export function targetOf({ redirectUri, issuer }: Ask): SigningIn['to'] {
   const base = issuer.endsWith(PROVIDER_PREFIX) ? issuer.slice(0, -PROVIDER_PREFIX.length) : issuer
-  const own = (['account', 'console'] as const).find(
+  const own = (['account', 'console', 'otherDevice'] as const).find(
     (site) => redirectUri === `${base}${OWN_SITES[site]}/callback`,
   )
   if (own !== undefined) return { kind: own }

@@ -76,4 +76,36 @@ summary {
 .printed {
   display: none;
 }
+.user-code {
+  margin: 0 0 1.25rem;
+  padding: 0.75rem 1rem;
+  border: 1px solid var(--edge);
+  border-radius: 0.5rem;
+  background: var(--ground);
+  color: var(--ink);
+  font-size: 1.5rem;
+  letter-spacing: 0.1em;
+  text-align: center;
+}
+.facts {
+  display: grid;
+  grid-template-columns: auto 1fr;
+  gap: 0.25rem 1rem;
+  margin: 0 0 1.25rem;
+  font-size: 0.9375rem;
+}
+.facts dt {
+  color: var(--quiet);
+}
+.facts dd {
+  margin: 0;
+  overflow-wrap: anywhere;
+}
+.answers {
+  display: grid;
+  gap: 0.625rem;
+}
+.answers .quiet {
+  width: 100%;
+}
 `

@@ -66,10 +66,28 @@ const CHOSEN: readonly Field[] = [
     what: 'only JWTs of this signer; repeatable, replaces all',
   },
   {
+    option: 'allow-passkey',
+    path: 'primary.passkey.allowed',
+    kind: 'flag',
+    what: 'allow to sign in with a passkey alone',
+  },
+  {
     option: 'require-totp',
     path: 'secondary.requireTotp',
     kind: 'flag',
     what: 'require a TOTP code as well',
+  },
+  {
+    option: 'require-passkey',
+    path: 'secondary.requirePasskey',
+    kind: 'flag',
+    what: 'require a passkey, as the second factor or alone',
+  },
+  {
+    option: 'require-totp-or-passkey',
+    path: 'secondary.requireTotpOrPasskey',
+    kind: 'flag',
+    what: 'require a TOTP code or a passkey',
   },
   {
     option: 'require-ext-jwt',
@@ -92,6 +110,7 @@ export const POLICIES: Resource = {
     { title: 'PASSWORD', path: 'primary.updb.allowed', as: 'truth' },
     { title: 'CERT', path: 'primary.cert.allowed', as: 'truth' },
     { title: 'EXT-JWT', path: 'primary.extJwt.allowed', as: 'truth' },
+    { title: 'PASSKEY', path: 'primary.passkey.allowed', as: 'truth' },
     { title: 'TOTP', path: 'secondary.requireTotp', as: 'truth' },
     { title: 'SECOND JWT', path: 'secondary.requireExtJwt' },
   ],

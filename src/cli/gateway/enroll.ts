@@ -1,0 +1,156 @@
+/**
+ * `latchkey gateway --enroll FILE`: makes the home of a gateway. The settings are checked and written before the token
+ * is spent; the identity is written as one file, so that a home has all of it or none. D-390, D-391, D-393.
+ */
+import { unlink } from 'node:fs/promises'
+import {
+  createPrivateFile,
+  exists,
+  makePrivateFolder,
+  readText,
+} from '../../app/installation/private-files.ts'
+import { parseJson } from '../../base/json.ts'
+import { systemRandom } from '../../base/secrets/random.ts'
+import { shellWord } from '../../base/shell-word.ts'
+import {
+  type EnrolledCertificate,
+  enroll,
+  Refused,
+  readInvitation,
+  ServerUnavailable,
+} from '../../client/client.ts'
+import { type GivenSettings, loadGatewaySettings } from '../../gateway/settings/load.ts'
+import { CommandFailed, EXIT, type Io, Misuse } from '../terminal/io.ts'
+import { plain } from '../terminal/output.ts'
+import type { GatewayValues } from './given.ts'
+import { homeOf } from './home.ts'
+import { writeStored } from './identity.ts'
+
+const random = systemRandom
+
+/** Throws Misuse, CommandFailed, ConfigProblems, RefusedStart, ClientError. */
+export async function enrollGateway(
+  values: GatewayValues,
+  given: GivenSettings,
+  io: Pick<Io, 'resolve' | 'askSecret' | 'out'>,
+  variable: (name: string) => string | undefined,
+): Promise<void> {
+  const { enroll: token = '-' } = values
+  const home = homeOf(values, io)
+  const jwt = await readToken(token, io)
+  const { url, identityId } = invitationOf(jwt, token)
+  await refuseOther(home, identityId)
+  await makePrivateFolder(home.folder)
+  const isNew = await writeSettings(home, { ...given, controller: url }, variable)
+  const enrolled = await spend(jwt).catch(async (error: unknown) => {
+    if (isNew) await unlink(home.file)
+    throw error
+  })
+  const { identityId: id, ca, credential } = enrolled
+  const { cert, key } = credential
+  await writeStored(home.identity, { id, url, ca, cert, key })
+  io.out(plain(`The gateway is enrolled at ${url}. Its home is ${home.folder}`))
+}
+
+async function readToken(token: string, io: Pick<Io, 'resolve' | 'askSecret'>): Promise<string> {
+  if (token === '-') return (await io.askSecret('Token (JWT): ')).trim()
+  const text = await readText(io.resolve(token))
+  if (text === undefined) throw new CommandFailed(`there is no file ${token}`, EXIT.missing)
+  return text.trim()
+}
+
+/** The token says where to enroll, and by which method. Nothing is sent yet. */
+function invitationOf(jwt: string, file: string) {
+  const invitation = attempt(() => readInvitation(jwt))
+  const remedy = 'make one with "latchkey create router"'
+  if (invitation === undefined) {
+    throw new CommandFailed(`${file} is not an enrollment token; ${remedy}`, EXIT.data)
+  }
+  if (invitation.method !== 'ott') {
+    const problem =
+      'is a token for a password or for a certificate of another CA, not for a gateway'
+    throw new CommandFailed(`${file} ${problem}; ${remedy}`, EXIT.data)
+  }
+  return { url: invitation.url, identityId: invitation.identityId }
+}
+
+/** A home keeps its identity, unless the token is another one of the same router (`latchkey re-enroll`). */
+async function refuseOther(
+  home: ReturnType<typeof homeOf>,
+  identityId: string | undefined,
+): Promise<void> {
+  const text = await readText(home.identity)
+  if (text === undefined) return
+  const before = parseJson(text, 4)?.value as { readonly id?: unknown } | undefined
+  if (before?.id === identityId) return
+  throw new CommandFailed(
+    `${home.folder} is the home of another gateway. To start that one: latchkey gateway --home ` +
+      `${shellWord(home.folder)}. For a new one, choose another --home`,
+    EXIT.conflict,
+  )
+}
+
+/** Returns whether the file was created here. One that is there already is used as it is. */
+async function writeSettings(
+  home: ReturnType<typeof homeOf>,
+  given: GivenSettings & { readonly controller: string },
+  variable: (name: string) => string | undefined,
+): Promise<boolean> {
+  const from = { home: home.folder, variable }
+  if (await exists(home.file)) {
+    const { controller, ...options } = given
+    const written = await loadGatewaySettings({ ...from, file: home.file, given: { controller } })
+    const meant = await loadGatewaySettings({ ...from, file: home.file, given: { ...options } })
+    if (JSON.stringify(written.settings) === JSON.stringify(meant.settings)) return false
+    throw new CommandFailed(
+      `${home.file} exists and says something else; leave out --listen and --upstream and enroll at its ` +
+        'controller, or remove the file',
+      EXIT.conflict,
+    )
+  }
+  if (given.listen === undefined) throw new Misuse('--listen is missing')
+  if (given.upstreams === undefined) throw new Misuse('--upstream is missing')
+  await loadGatewaySettings({ ...from, file: undefined, given })
+  return createPrivateFile(home.file, settingsText(given), { random })
+}
+
+/** JSON strings are YAML too, whatever is in them. */
+function settingsText({ controller, listen, upstreams = [] }: GivenSettings): string {
+  return [
+    '# The settings of this gateway; docs/gateway.md lists every key. Changes are picked up while it runs.',
+    'v: 1',
+    `controller: ${JSON.stringify(controller)}`,
+    `listen: ${JSON.stringify(listen)}`,
+    'upstreams:',
+    ...upstreams.flatMap(({ name, url }) => [
+      ...(name === undefined ? [] : [`  - name: ${JSON.stringify(name)}`]),
+      `  ${name === undefined ? '-' : ' '} url: ${JSON.stringify(url)}`,
+    ]),
+    '',
+  ].join('\n')
+}
+
+async function spend(jwt: string): Promise<EnrolledCertificate> {
+  try {
+    return await enroll(jwt, { identityType: 'Router' })
+  } catch (error) {
+    const again = '"latchkey re-enroll NAME" makes another token for the same router'
+    if (error instanceof Refused && error.code === 'ENROLLMENT_USED') {
+      const sentence = `the token was already used, and works only once; if that enrollment was cut off, ${again}`
+      throw new CommandFailed(`${sentence} (${error.code})`, EXIT.data)
+    }
+    if (!(error instanceof ServerUnavailable) || !error.mayHaveHappened) throw error
+    throw new CommandFailed(
+      `${error.message}; try again, and if the token is then reported as used, ${again}`,
+      EXIT.unavailable,
+    )
+  }
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,29 @@
+import type { SecretHash } from '../../base/secrets/vault.ts'
+import type { Duration } from '../../base/time/duration.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import type { DeviceAnswer, DeviceCode } from './device-code.ts'
+
+export interface DeviceCodes {
+  find(hash: SecretHash): Promise<DeviceCode | undefined>
+  findByUserCode(hash: SecretHash): Promise<DeviceCode | undefined>
+  /** Returns false if another device has that user code. */
+  insert(code: DeviceCode): Promise<boolean>
+  /** Counts the codes that a user could still approve: all of them, and those of the network. */
+  countOutstanding(
+    network: string,
+    now: Instant,
+  ): Promise<{ readonly all: number; readonly ofNetwork: number }>
+  /** Records when the device asked last, and how long it must wait before it asks again. */
+  markPolled(hash: SecretHash, at: Instant, interval: Duration): Promise<void>
+  /**
+   * Records the user's answer in one statement. Returns false if the device has an answer already or has expired: of two
+   * answers at once, one counts.
+   */
+  answer(
+    userCodeHash: SecretHash,
+    answer: Exclude<DeviceAnswer, 'pending'>,
+    at: Instant,
+  ): Promise<boolean>
+  /** Deletes at most `limit` codes that expired before `before`, and returns how many it deleted. */
+  removeExpired(before: Instant, limit: number): Promise<number>
+}

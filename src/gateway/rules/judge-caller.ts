@@ -1,0 +1,35 @@
+/** Applies the rules of an upstream to a session that was accepted, by what the router knows about it now. D-403. */
+import type { Clock } from '../../base/time/clock.ts'
+import type { Accepted, Router } from '../../router/router.ts'
+import type { UpstreamSettings } from '../settings/settings.ts'
+import { type Unmet, unmetRequirement } from './judge.ts'
+
+/**
+ * Returns undefined if the caller may pass. `open`: for a connection that is open already. Like the expiry of a token,
+ * the age of a sign-in closes nothing (D-42).
+ */
+export type JudgeCaller = (
+  accepted: Accepted,
+  upstream: Pick<UpstreamSettings, 'require'>,
+  state?: 'new' | 'open',
+) => Unmet | undefined
+
+export function createJudgeCaller(deps: {
+  readonly router: Pick<Router, 'rolesOf'>
+  readonly clock: Pick<Clock, 'now'>
+}): JudgeCaller {
+  const { router, clock } = deps
+  return (accepted, upstream, state = 'new') => {
+    const { maxAge, ...others } = upstream.require
+    const require = state === 'open' || maxAge === undefined ? others : { ...others, maxAge }
+    const { identityId, login, facts } = accepted
+    const caller = {
+      identityId,
+      roles: router.rolesOf(accepted),
+      policyId: login?.policyId,
+      amr: login?.amr,
+      authenticatedAt: facts?.authenticatedAt,
+    }
+    return unmetRequirement(require, caller, clock.now())
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * GET and POST /oidc/login/passkey, POST …/options: a passkey as the only credential of a login, or as its second factor,
+ * whichever the login needs. D-431, D-434.
+ */
+import { loginOwner } from '../../../../domain/factors/factor-owner.ts'
+import { proveOptions } from '../../../../domain/factors/passkey/passkey-factor.ts'
+import { signInOptions } from '../../../../domain/factors/passkey/prove-by-passkey.ts'
+import type { LoginPorts } from '../../../../domain/login/ports.ts'
+import { findOpenRequest } from '../../../../domain/login/request/find-request.ts'
+import { submitPrimary } from '../../../../domain/login/submit-primary.ts'
+import { submitSecondFactor } from '../../../../domain/login/submit-second-factor.ts'
+import { Failure } from '../../../../errors/catalogue.ts'
+import { AUTH_REQUEST_ID_HEADER } from '../../../../protocol/headers.ts'
+import { json } from '../../../answer.ts'
+import type { ListenerParts } from '../../../listener-parts.ts'
+import { bearersOf } from '../../../reading/bearers.ts'
+import { textList } from '../../../reading/fields.ts'
+import { credentialField, passkeyAnswer } from '../../../reading/passkey-fields.ts'
+import type { Router } from '../../../router.ts'
+import { PATHS } from '../../paths.ts'
+import {
+  answerStep,
+  LOGIN_GET,
+  LOGIN_POST,
+  LOGIN_ROUTE,
+  readStep,
+  whatToPost,
+} from '../login-step.ts'
+
+export function addLoginPasskey(
+  router: Router,
+  ports: LoginPorts,
+  listener: Pick<ListenerParts, 'corsOrigins' | 'relyingParty'>,
+): void {
+  const url = PATHS.loginPasskey
+  router.add({ ...LOGIN_GET, url }, async (call) => {
+    const { authRequestId, origin } = readStep(call, listener)
+    await findOpenRequest(ports, authRequestId, origin)
+    return whatToPost(authRequestId, url, ['id', 'credential'])
+  })
+
+  router.add(
+    {
+      ...LOGIN_ROUTE,
+      face: { json: 'api', pages: false },
+      method: 'POST',
+      url: PATHS.passkeyOptions,
+      reads: ['json', 'form'],
+      replies: [200, 409],
+    },
+    async (call) => {
+      const { authRequestId, origin } = readStep(call, listener)
+      const found = await findOpenRequest(ports, authRequestId, origin)
+      const rp = listener.relyingParty(call)
+      const owner = loginOwner(found)
+      if (rp === undefined) throw new Failure('PASSKEYS_UNAVAILABLE')
+      const publicKey =
+        found.state === 'awaiting-primary'
+          ? signInOptions(ports, { owner, rp })
+          : await proveOptions(ports, { identityId: found.primary.identityId, owner, rp })
+      return json(200, { publicKey }, { [AUTH_REQUEST_ID_HEADER]: authRequestId })
+    },
+  )
+
+  router.add({ ...LOGIN_POST, url }, async (call) => {
+    const { fields, authRequestId, origin } = readStep(call, listener)
+    const found = await findOpenRequest(ports, authRequestId, origin)
+    const rp = listener.relyingParty(call)
+    const { caller } = call
+    if (found.state === 'partially-authenticated') {
+      const code = passkeyAnswer(fields)
+      const submission = { factor: 'passkey', request: found, code, caller, rp } as const
+      const step = await submitSecondFactor(ports, submission)
+      return answerStep(ports, call, { step, found, authRequestId })
+    }
+    const credentials = { assertion: credentialField(fields), owner: loginOwner(found), rp }
+    const step = await submitPrimary(ports, {
+      request: found,
+      credential: { method: 'passkey', credentials },
+      bearers: bearersOf(call),
+      configTypes: textList(fields, 'configTypes'),
+      caller,
+    })
+    return answerStep(ports, call, { step, found, authRequestId })
+  })
+}

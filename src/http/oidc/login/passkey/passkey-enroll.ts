@@ -1,0 +1,74 @@
+/** POST /oidc/login/passkey/enroll and …/verify: a login that adds a passkey because its policy demands one. D-434, D-437. */
+import {
+  startEnrollmentInLogin,
+  verifyEnrollmentInLogin,
+} from '../../../../domain/login/enroll-second-factor.ts'
+import type { LoginPorts } from '../../../../domain/login/ports.ts'
+import { findRequestForEnrollment } from '../../../../domain/login/request/find-request.ts'
+import { AUTH_REQUEST_ID_HEADER } from '../../../../protocol/headers.ts'
+import { json } from '../../../answer.ts'
+import type { ListenerParts } from '../../../listener-parts.ts'
+import { newPasskeyAnswer } from '../../../reading/passkey-fields.ts'
+import type { Router } from '../../../router.ts'
+import { PATHS } from '../../paths.ts'
+import { answerStep, LOGIN_GET, LOGIN_ROUTE, readStep, whatToPost } from '../login-step.ts'
+
+export function addPasskeyEnroll(
+  router: Router,
+  ports: LoginPorts,
+  listener: Pick<ListenerParts, 'corsOrigins' | 'totpHostname' | 'relyingParty'>,
+): void {
+  const url = PATHS.passkeyEnroll
+
+  router.add({ ...LOGIN_GET, url }, async (call) => {
+    const { authRequestId, origin } = readStep(call, listener)
+    await findRequestForEnrollment(ports, authRequestId, origin)
+    return whatToPost(authRequestId, url, ['id'])
+  })
+
+  router.add(
+    {
+      ...LOGIN_ROUTE,
+      face: { json: 'api', pages: false },
+      method: 'POST',
+      url,
+      reads: ['json', 'form'],
+      replies: [201, 409],
+    },
+    async (call) => {
+      const { authRequestId, origin } = readStep(call, listener)
+      const request = await findRequestForEnrollment(ports, authRequestId, origin)
+      const started = await startEnrollmentInLogin(ports, {
+        factor: 'passkey',
+        request,
+        hostname: listener.totpHostname(call),
+        rp: listener.relyingParty(call),
+      })
+      const { setup, recoveryCodes } = started
+      const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+      return json(201, { publicKey: setup.publicKey, recoveryCodes }, headers)
+    },
+  )
+
+  router.add(
+    {
+      ...LOGIN_ROUTE,
+      method: 'POST',
+      url: PATHS.passkeyEnrollVerify,
+      reads: ['json', 'form'],
+      replies: [200, 302, 401, 404, 406, 409, 429],
+    },
+    async (call) => {
+      const { fields, authRequestId, origin } = readStep(call, listener)
+      const request = await findRequestForEnrollment(ports, authRequestId, origin)
+      const step = await verifyEnrollmentInLogin(ports, {
+        factor: 'passkey',
+        request,
+        answer: newPasskeyAnswer(fields),
+        caller: call.caller,
+        rp: listener.relyingParty(call),
+      })
+      return answerStep(ports, call, { step, found: request, authRequestId })
+    },
+  )
+}

@@ -1,0 +1,141 @@
+/** The passkeys of identities: D-430. Each use moves the counter in a single statement (D-435). */
+import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
+import { isStorable } from '../../base/text.ts'
+import type { Passkey } from '../../domain/factors/passkey/passkey.ts'
+import type { Passkeys } from '../../domain/factors/stores.ts'
+import { fixedQuery } from '../fixed-query.ts'
+import { json, listOf, reading, text } from '../reading.ts'
+import type { PasskeyRow, Tables } from '../tables.ts'
+import { removeOrphanedCodes } from './recovery-codes.ts'
+
+const select = (db: Kysely<Tables>) => db.selectFrom('passkeys').selectAll()
+const FIND = fixedQuery((db, { id }: { id: AuthenticatorId }) => select(db).where('id', '=', id))
+const LIST_OF = fixedQuery((db, { identityId }: { identityId: IdentityId }) =>
+  select(db).where('identity_id', '=', identityId).orderBy('created_at').orderBy('id'),
+)
+const FIND_ONE_OF = fixedQuery((db, { identityId }: { identityId: IdentityId }) =>
+  select(db).where('identity_id', '=', identityId).limit(1),
+)
+
+export function sqlPasskeys(db: Kysely<Tables>): Passkeys {
+  return {
+    async find(id) {
+      if (!isStorable(id)) return undefined
+      const row = await FIND.first(db, { id })
+      return row && fromRow(row)
+    },
+
+    async findByCredential(credentialId) {
+      if (!isStorable(credentialId)) return undefined
+      const query = select(db).where('credential_id', '=', credentialId)
+      const row = await query.executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async listOf(identityId) {
+      return (await LIST_OF.run(db, { identityId })).rows.map(fromRow)
+    },
+
+    async listEnrolled(identityIds) {
+      const [identityId, second] = identityIds
+      if (identityId === undefined) return new Set()
+      // The usual case, at every login: a query whose text is always the same.
+      if (second === undefined) {
+        const row = await FIND_ONE_OF.first(db, { identityId })
+        return new Set(row === undefined ? [] : [identityId])
+      }
+      const rows = await db
+        .selectFrom('passkeys')
+        .select('identity_id')
+        .distinct()
+        .where('identity_id', 'in', identityIds)
+        .execute()
+      return new Set(rows.map((row) => row.identity_id))
+    },
+
+    async insert(passkey) {
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('passkeys')
+        .values(toRow(passkey))
+        .onConflict((conflict) => conflict.column('credential_id').doNothing())
+        .executeTakeFirstOrThrow()
+      return numInsertedOrUpdatedRows === 1n
+    },
+
+    async markUsed(id, { signCount, isBackedUp, at }) {
+      const { numUpdatedRows } = await db
+        .updateTable('passkeys')
+        .set({ sign_count: signCount, is_backed_up: isBackedUp ? 1 : 0, last_used_at: at })
+        .where('id', '=', id)
+        // Zero stays zero: an authenticator without a counter. Everything else must grow.
+        .where('sign_count', signCount === 0 ? '=' : '<', signCount)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async rename(identityId, id, name) {
+      const { numUpdatedRows } = await db
+        .updateTable('passkeys')
+        .set({ name })
+        .where('identity_id', '=', identityId)
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async remove(identityId, id) {
+      const { numDeletedRows } = await db
+        .deleteFrom('passkeys')
+        .where('identity_id', '=', identityId)
+        .where('id', '=', id)
+        .executeTakeFirst()
+      await removeOrphanedCodes(db, identityId)
+      return numDeletedRows === 1n
+    },
+
+    async removeAll(identityId) {
+      const query = db.deleteFrom('passkeys').where('identity_id', '=', identityId).returning('id')
+      const removed = await query.execute()
+      await removeOrphanedCodes(db, identityId)
+      return removed.map(({ id }) => id)
+    },
+  }
+}
+
+function toRow(passkey: Passkey): Insertable<PasskeyRow> {
+  return {
+    id: passkey.id,
+    identity_id: passkey.identityId,
+    name: passkey.name,
+    credential_id: passkey.credentialId,
+    rp_id: passkey.rpId,
+    public_key: passkey.publicKey,
+    sign_count: passkey.signCount,
+    transports: JSON.stringify(passkey.transports),
+    aaguid: passkey.aaguid,
+    is_backup_eligible: passkey.isBackupEligible ? 1 : 0,
+    is_backed_up: passkey.isBackedUp ? 1 : 0,
+    created_at: passkey.createdAt,
+    last_used_at: passkey.lastUsedAt ?? null,
+  }
+}
+
+function fromRow(row: Selectable<PasskeyRow>): Passkey {
+  const read = reading('passkeys', row.id, row)
+  return {
+    id: row.id,
+    identityId: row.identity_id,
+    name: row.name,
+    credentialId: row.credential_id,
+    rpId: row.rp_id,
+    publicKey: row.public_key,
+    signCount: row.sign_count,
+    transports: read('transports', json(listOf(text))),
+    aaguid: row.aaguid,
+    isBackupEligible: row.is_backup_eligible === 1,
+    isBackedUp: row.is_backed_up === 1,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at ?? undefined,
+  }
+}

@@ -1,0 +1,109 @@
+/** Devices that wait until a user approves their sign-in, by the hashes of their two codes. D-440. */
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { networkOf } from '../../base/network.ts'
+import type { DeviceCode } from '../../domain/device/device-code.ts'
+import type { DeviceCodes } from '../../domain/device/stores.ts'
+import { insertRow } from '../fixed-query.ts'
+import { json, listOf, oneOf, reading, text } from '../reading.ts'
+import { removeBefore } from '../remove-before.ts'
+import type { DeviceCodeRow, Tables } from '../tables.ts'
+
+const ANSWERS = ['pending', 'approved', 'denied'] as const
+
+export function sqlDeviceCodes(db: Kysely<Tables>): DeviceCodes {
+  return {
+    async find(hash) {
+      const row = await db
+        .selectFrom('device_codes')
+        .selectAll()
+        .where('hash', '=', hash)
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async findByUserCode(hash) {
+      const row = await db
+        .selectFrom('device_codes')
+        .selectAll()
+        .where('user_code_hash', '=', hash)
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    insert: (code) => insertRow(db, 'device_codes', toRow(code), 'user_code_hash'),
+
+    async countOutstanding(network, now) {
+      const row = await db
+        .selectFrom('device_codes')
+        .select(({ fn }) => [
+          fn.countAll<number>().as('all'),
+          fn
+            .sum<number | null>(sql`case when network = ${network} then 1 else 0 end`)
+            .as('of_network'),
+        ])
+        .where('expires_at', '>', now)
+        .where('answer', '=', 'pending')
+        .executeTakeFirstOrThrow()
+      return { all: Number(row.all), ofNetwork: Number(row.of_network ?? 0) }
+    },
+
+    async markPolled(hash, at, interval) {
+      await db
+        .updateTable('device_codes')
+        .set({ polled_at: at, poll_interval: interval })
+        .where('hash', '=', hash)
+        .where('answer', '=', 'pending')
+        .execute()
+    },
+
+    async answer(userCodeHash, answer, at) {
+      const { numUpdatedRows } = await db
+        .updateTable('device_codes')
+        .set({ answer })
+        .where('user_code_hash', '=', userCodeHash)
+        .where('answer', '=', 'pending')
+        .where('expires_at', '>', at)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    removeExpired: (before, limit) =>
+      removeBefore(db, { table: 'device_codes', key: 'hash', time: 'expires_at' }, before, limit),
+  }
+}
+
+function toRow(code: DeviceCode): DeviceCodeRow {
+  return {
+    hash: code.hash,
+    user_code_hash: code.userCodeHash,
+    client_id: code.clientId,
+    issuer: code.issuer,
+    scopes: JSON.stringify(code.scopes),
+    network: networkOf(code.address),
+    address: code.address,
+    user_agent: code.userAgent ?? null,
+    requested_at: code.requestedAt,
+    expires_at: code.expiresAt,
+    poll_interval: code.interval,
+    polled_at: code.polledAt ?? null,
+    answer: code.answer,
+  }
+}
+
+function fromRow(row: Selectable<DeviceCodeRow>): DeviceCode {
+  const read = reading('device_codes', row.user_code_hash, row)
+  return {
+    hash: row.hash,
+    userCodeHash: row.user_code_hash,
+    clientId: row.client_id,
+    issuer: row.issuer,
+    scopes: read('scopes', json(listOf(text<DeviceCode['scopes'][number]>))),
+    address: row.address,
+    userAgent: row.user_agent ?? undefined,
+    requestedAt: row.requested_at,
+    expiresAt: row.expires_at,
+    interval: row.poll_interval,
+    polledAt: row.polled_at ?? undefined,
+    answer: read('answer', oneOf(...ANSWERS)),
+  }
+}

@@ -1,0 +1,145 @@
+/** Passkeys on every database: D-430, D-435, D-437. What must happen once happens once, also through two connections. */
+import assert from 'node:assert/strict'
+import { after as afterAll, suite, type TestContext, test } from 'node:test'
+import type { AuthenticatorId, IdentityId } from '../../src/base/ids.ts'
+import type { Passkey } from '../../src/domain/factors/passkey/passkey.ts'
+import type { Store } from '../../src/domain/stores.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
+import { ALL, openTwo } from './databases.ts'
+import { after, anEnrollment, anIdentity, hash, NOON } from './samples.ts'
+import { insertIdentity } from './seed.ts'
+
+afterAll(async () => (await startPostgres()).stop())
+
+const TIMES = Array.from({ length: 20 }, (_, i) => i)
+const me = anIdentity().id
+const other = anIdentity({ id: 'identity-2' as IdentityId, name: 'other', externalId: undefined })
+const CODE = hash('recovery')
+
+const aPasskey = (given: Partial<Passkey> = {}): Passkey => ({
+  id: 'passkey-1' as AuthenticatorId,
+  identityId: me,
+  name: 'Zoë’s phone',
+  credentialId: 'credential-1',
+  rpId: 'id.example.org',
+  publicKey: 'pQECAyYgASFYIA',
+  signCount: 7,
+  transports: ['internal', 'hybrid'],
+  aaguid: '00000000-0000-0000-0000-000000000000',
+  isBackupEligible: true,
+  isBackedUp: false,
+  createdAt: NOON,
+  lastUsedAt: undefined,
+  ...given,
+})
+const id = (text: string) => text as AuthenticatorId
+const SECOND = aPasskey({ id: id('passkey-2'), credentialId: 'credential-2', createdAt: after(1) })
+
+for (const database of ALL) {
+  suite(database.name, () => {
+    const open = async (t: TestContext): Promise<readonly [Store, Store]> => {
+      const stores = await openTwo(await database.create(t))
+      await insertIdentity(stores[0])
+      await stores[0].identities.insert(other)
+      assert.equal(await stores[0].passkeys.insert(aPasskey()), true)
+      return stores
+    }
+
+    test('a passkey is found by its id, its credential id and its owner', async (t) => {
+      const [{ passkeys }] = await open(t)
+      assert.equal(await passkeys.insert(SECOND), true)
+      assert.deepEqual(await passkeys.find(aPasskey().id), aPasskey())
+      assert.deepEqual(await passkeys.findByCredential('credential-2'), SECOND)
+      assert.equal(await passkeys.findByCredential('CREDENTIAL-2'), undefined)
+      assert.deepEqual(await passkeys.listOf(me), [aPasskey(), SECOND])
+      assert.deepEqual(await passkeys.listOf(other.id), [])
+      assert.deepEqual(await passkeys.listEnrolled([me]), new Set([me]))
+      assert.deepEqual(await passkeys.listEnrolled([other.id]), new Set())
+      assert.deepEqual(await passkeys.listEnrolled([me, other.id]), new Set([me]))
+      assert.deepEqual(await passkeys.listEnrolled([]), new Set())
+    })
+
+    test('of twenty registrations of one credential at once, one is stored', async (t) => {
+      const stores = await open(t)
+      const inserted = await Promise.all(
+        TIMES.map((i) =>
+          stores[i % 2 ? 0 : 1].passkeys.insert(
+            aPasskey({ id: id(`new-${i}`), credentialId: 'same', identityId: other.id }),
+          ),
+        ),
+      )
+      assert.equal(inserted.filter(Boolean).length, 1)
+      assert.equal(await stores[0].passkeys.insert(aPasskey({ id: id('again') })), false)
+    })
+
+    test('a counter only grows, and zero stays zero', async (t) => {
+      const [{ passkeys }] = await open(t)
+      const use = (signCount: number) =>
+        passkeys.markUsed(aPasskey().id, { signCount, isBackedUp: true, at: after(3) })
+      for (const [count, isAccepted] of [
+        [7, false],
+        [6, false],
+        [0, false],
+        [8, true],
+        [8, false],
+        [4_294_967_295, true],
+      ] as const) {
+        assert.equal(await use(count), isAccepted, String(count))
+      }
+      assert.deepEqual(
+        await passkeys.find(aPasskey().id),
+        aPasskey({ signCount: 4_294_967_295, isBackedUp: true, lastUsedAt: after(3) }),
+      )
+      await passkeys.insert({ ...SECOND, signCount: 0 })
+      const uncounted = { signCount: 0, isBackedUp: false, at: NOON }
+      assert.equal(await passkeys.markUsed(SECOND.id, uncounted), true)
+      assert.equal(await passkeys.markUsed(SECOND.id, uncounted), true)
+      assert.equal(await passkeys.markUsed(id('nobody'), uncounted), false)
+    })
+
+    test('of twenty uses of one counter at once, one wins', async (t) => {
+      const stores = await open(t)
+      const use = { signCount: 9, isBackedUp: false, at: NOON }
+      const used = await Promise.all(
+        TIMES.map((i) => stores[i % 2 ? 0 : 1].passkeys.markUsed(aPasskey().id, use)),
+      )
+      assert.equal(used.filter(Boolean).length, 1)
+    })
+
+    test('only its owner renames and removes a passkey', async (t) => {
+      const [{ passkeys }] = await open(t)
+      assert.equal(await passkeys.rename(other.id, aPasskey().id, 'mine'), false)
+      assert.equal(await passkeys.rename(me, aPasskey().id, 'new name'), true)
+      assert.equal((await passkeys.find(aPasskey().id))?.name, 'new name')
+      assert.equal(await passkeys.remove(other.id, aPasskey().id), false)
+      assert.equal(await passkeys.remove(me, aPasskey().id), true)
+      assert.equal(await passkeys.remove(me, aPasskey().id), false)
+    })
+
+    test('recovery codes work with a passkey, and go with the last factor', async (t) => {
+      const [{ passkeys, recoveryCodes, totpEnrollments }] = await open(t)
+      await recoveryCodes.replace(me, [CODE, hash('second')])
+      assert.equal(await recoveryCodes.take(me, CODE), true)
+      await totpEnrollments.replacePending(anEnrollment(), [])
+      await totpEnrollments.markVerified(anEnrollment(), NOON)
+      assert.equal(await totpEnrollments.remove(me), true)
+      assert.equal(await recoveryCodes.count(me), 1, 'the passkey is left')
+      assert.deepEqual(await passkeys.removeAll(me), [aPasskey().id])
+      assert.equal(await recoveryCodes.count(me), 0)
+    })
+
+    test('the codes of a pending authenticator app are not good beside a passkey', async (t) => {
+      // Attack: with the password alone, an enrollment is begun; its codes must not become those of the owner's passkey.
+      const [{ recoveryCodes, totpEnrollments }] = await open(t)
+      await totpEnrollments.replacePending(anEnrollment(), [CODE])
+      assert.equal(await recoveryCodes.take(me, CODE), false)
+      assert.equal(await recoveryCodes.count(me), 0)
+    })
+
+    test('a deleted identity takes its passkeys with it', async (t) => {
+      const [store] = await open(t)
+      assert.equal(await store.identities.remove(me), true)
+      assert.equal(await store.passkeys.find(aPasskey().id), undefined)
+    })
+  })
+}
