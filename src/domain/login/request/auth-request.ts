@@ -66,8 +66,8 @@ export interface CodeIssued extends Stored {
   readonly codeHash: SecretHash
   readonly codeExpiresAt: Instant
   /**
-   * The session that the exchange will begin, so that the event of the login can name it (D-384). Codes of an earlier
-   * version have none.
+   * The session that the exchange will begin, so that the event of the login can name it (D-384). Codes of devices
+   * and of an earlier version have none.
    */
   readonly sessionId: ApiSessionId | undefined
   /** D-20: the last factor was an enrollment, and a code may still be posted for a new authorization code. */
