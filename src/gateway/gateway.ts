@@ -124,6 +124,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       socket.once('close', () => tunnels.delete(socket))
     },
   }
+  /** Requests at upstreams. With HTTP/2 a client connection may have many, each with a descriptor of its own. */
+  let running = 0
   const most = options.mostConnections ?? mostConnections(DESCRIPTORS_PER_CONNECTION)
   const limit = createConnectionLimit(most, log)
   const server = createHttpsServer({
@@ -139,6 +141,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     // All header fields must be visible, so that a repeated one is detected wherever it is.
     fields: 'all',
+    http2: 'offered',
     handler: (message: IncomingMessage, response: ServerResponse) => handle({ message, response }),
     onContinue: (message, response) => handle({ message, response, isWaiting: true }),
     onUpgrade: (message, response, upgrade) => handle({ message, response, upgrade }),
@@ -198,6 +201,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const accepted = await admit(exchange, settings)
     const upstream = createUpstream(settings.to.at)
     if (accepted === undefined) return
+    if (running >= most) {
+      exchange.answer({ code: 'OVERLOADED' }, {})
+      return
+    }
+    running += 1
+    response.once('close', () => {
+      running -= 1
+    })
     response.once('close', parts.rely(exchange, accepted, settings))
     if (socket.destroyed) return
     const given = waysIn.reduce(

@@ -3,7 +3,6 @@
  * strict parser, limits and timeouts (D-44), connections that are tracked from the first byte to the last, and a
  * shutdown that loses no response. The handler decides how requests are answered. D-195 to D-198, D-201.
  */
-import { constants } from 'node:crypto'
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import https from 'node:https'
 import net, { type AddressInfo, type Socket } from 'node:net'
@@ -12,26 +11,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import type { HostPort } from '../base/host-port.ts'
 import type { Log } from '../base/log.ts'
-import type { Secret } from '../base/secrets/secret.ts'
 import { deferred } from '../base/time/deferred.ts'
 import type { Duration } from '../base/time/duration.ts'
 import { type Connection, followConnection, type Unreadable } from './connection.ts'
 import type { ConnectionLimit, Place } from './connection-limit.ts'
+import { connectionOf, createHttp2, type Http2Connection } from './http2.ts'
 import { answerPlainHttp, type PlainRequest } from './plain-http.ts'
 import { type ProxiedPeer, type ProxyProtocol, receiveProxied } from './receive-proxied.ts'
+import { secureContext, type TlsMaterial, type TlsVersions } from './secure-context.ts'
 
-/** The certificate of the server, and the CAs whose client certificates it requests. */
-export interface TlsMaterial {
-  readonly certificatePem: string
-  readonly keyPem: Secret
-  /** If empty, no CA is named, which requests a certificate of any CA (RFC 8446 §4.2.4). */
-  readonly clientCasPem: string
-}
+export type { TlsMaterial } from './secure-context.ts'
 
 export type Handler = (message: IncomingMessage, response: ServerResponse) => void
 
 export interface HttpsServerOptions {
-  readonly tls: { readonly minVersion: TlsVersion; readonly maxVersion: TlsVersion }
+  readonly tls: TlsVersions
   readonly material: TlsMaterial
   readonly timeouts: {
     /** For the handshake, and for the header of a request. */
@@ -44,6 +38,8 @@ export interface HttpsServerOptions {
   }
   /** By default Node limits the number of header fields, even if they are small. */
   readonly fields?: 'all'
+  /** HTTP/2 for clients that prefer it (D-405). By default HTTP/1.1 alone. */
+  readonly http2?: 'offered'
   readonly handler: Handler
   /** Handles a request that waits for `100 Continue`. By default Node sends it at once. */
   readonly onContinue?: Handler
@@ -98,8 +94,6 @@ export interface HttpsServer {
   close(grace: Duration): Promise<void>
 }
 
-type TlsVersion = 'TLSv1.2' | 'TLSv1.3'
-
 /** D-44. */
 const LARGEST_HEADERS = 32 * 1024
 /** How often timeouts are checked; with Node's default they would be up to half a minute late. */
@@ -127,19 +121,43 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
   }
   /** The clients that a balancer named, by the socket underneath TLS. */
   const peers = new WeakMap<Socket, ProxiedPeer>()
-  server.on('secureConnection', (socket) => {
+  const sessions = new Map<Duplex, Http2Connection>()
+  const keeping = (handle: Handler) => (message: IncomingMessage, response: ServerResponse) => {
+    keepPlace(connectionOf(message))
+    handle(message, response)
+  }
+  const checks = (time: Duration) => Math.ceil(time / CHECK_MILLISECONDS)
+  const beginHttp2 = createHttp2({
+    handler: keeping(handler),
+    onContinue: keeping(onContinue ?? handler),
+    onConnect(_, response) {
+      const { status, headers, body } = options.onUnreadable('method-not-allowed', undefined)
+      response.writeHead(status, headers).end(body)
+    },
+    stalledChecks: connectionOptions.stalledChecks,
+    idleChecks: checks(options.timeouts.idle),
+    firstChecks: checks(options.timeouts.header),
+  })
+  const beginHttp1 = takeListener(server)
+  server.on('secureConnection', (socket: TLSSocket) => {
     const below = socketBelow(socket)
     const peer = below && peers.get(below)
     if (peer !== undefined) showPeer(socket, peer)
+    if (socket.alpnProtocol === HTTP2) {
+      sessions.set(socket, beginHttp2(socket))
+      socket.once('close', () => sessions.delete(socket))
+      return
+    }
+    Reflect.apply(beginHttp1, server, [socket])
     connections.set(socket, followConnection(socket, connectionOptions))
     socket.once('close', () => connections.delete(socket))
   })
   const inTurn = (handle: Handler) => (message: IncomingMessage, response: ServerResponse) => {
-    keepPlace(message)
+    keepPlace(message.socket)
     const connection = connections.get(message.socket)
     connection?.exchange(message, response, () => handle(message, response))
   }
-  function keepPlace({ socket }: IncomingMessage): void {
+  function keepPlace(socket: Duplex): void {
     const below = socketBelow(socket)
     if (below !== undefined) sockets.get(below)?.keep()
   }
@@ -153,7 +171,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
       message.socket.on('error', () => undefined)
       // With a body to come, Node wraps the socket in another stream, which fails when a refused client leaves.
       if (socket !== message.socket) socket.on('error', () => undefined)
-      keepPlace(message)
+      keepPlace(message.socket)
       const response = new ServerResponse(message)
       const connection = connections.get(message.socket)
       if (!connection?.leave(message, response)) return
@@ -178,6 +196,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
   server.emit('listening')
   const checking = setInterval(() => {
     for (const connection of connections.values()) connection.check()
+    for (const session of sessions.values()) session.check()
   }, CHECK_MILLISECONDS).unref()
 
   function accept(socket: Socket): void {
@@ -219,9 +238,10 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
   }
 
   function sweep(): void {
-    const secured = new Set([...connections.keys()].map(socketBelow))
+    const secured = new Set([...connections.keys(), ...sessions.keys()].map(socketBelow))
     for (const socket of sockets.keys()) if (!secured.has(socket)) socket.destroy()
     for (const connection of connections.values()) connection.endIfIdle()
+    for (const session of sessions.values()) session.endIfIdle()
   }
 
   return {
@@ -255,6 +275,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
       // Not all sockets come from listeners of this process.
       if (sockets.size === 0) empty.resolve()
       for (const connection of connections.values()) connection.drain()
+      for (const session of sessions.values()) session.drain()
       const cut = new AbortController()
       const cutting = sleep(grace, undefined, { signal: cut.signal }).then(
         () => {
@@ -279,9 +300,17 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
   }
 }
 
-function createServer({ tls, material, timeouts, fields }: HttpsServerOptions): https.Server {
+function createServer({
+  tls,
+  material,
+  timeouts,
+  fields,
+  http2,
+}: HttpsServerOptions): https.Server {
   const server = https.createServer({
     ...secureContext(tls, material),
+    // RFC 7301: the first that the client offers too.
+    ALPNProtocols: http2 === 'offered' ? [HTTP2, 'http/1.1'] : ['http/1.1'],
     // TLS requests the certificate but does not verify it: our own check decides.
     requestCert: true,
     rejectUnauthorized: false,
@@ -299,33 +328,16 @@ function createServer({ tls, material, timeouts, fields }: HttpsServerOptions): 
   return server
 }
 
-/**
- * Makes OpenSSL look for a revocation list of every CA and find none, so that it never considers a client certificate
- * authorized. Otherwise Node 24 hides the intermediates that the client sent, which our own check needs. It also means
- * that no code can rely on `socket.authorized` by mistake. The list is empty, and signed with a key that was thrown
- * away.
- */
-const EMPTY_CRL = `-----BEGIN X509 CRL-----
-MIGUMD0wCgYIKoZIzj0EAwIwETEPMA0GA1UEAwwGTm9ib2R5Fw0yNTAxMDEwMDAw
-MDBaFw0yNTAxMDIwMDAwMDBaMAoGCCqGSM49BAMCA0cAMEQCIBfGHke0cV3rMeu+
-B8/1BPVOI63l2VHRUMNNJHaak7ykAiAuW6r15BKk9VLhEbCAmDA2Ss1rhvPsMuY1
-KNuKD3AKqA==
------END X509 CRL-----
-`
+const HTTP2 = 'h2'
 
-function secureContext(tls: HttpsServerOptions['tls'], material: TlsMaterial) {
-  return {
-    cert: material.certificatePem,
-    key: material.keyPem.reveal(),
-    // Sent to the client, so that browsers offer only certificates that could be accepted here. Without any list Node
-    // would use the public CAs.
-    ca: material.clientCasPem === '' ? [] : material.clientCasPem,
-    crl: EMPTY_CRL,
-    minVersion: tls.minVersion,
-    maxVersion: tls.maxVersion,
-    // D-21: a resumed connection shows the wrong certificate, so resumption is disabled.
-    secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
+/** Node's own listener would parse every connection as HTTP/1.1. Returns it, for those that are. */
+function takeListener(server: https.Server): (socket: TLSSocket) => void {
+  const [listener, ...others] = server.listeners('secureConnection')
+  if (listener === undefined || others.length > 0) {
+    throw new Error('this version of Node reads connections in another way')
   }
+  server.removeAllListeners('secureConnection')
+  return listener as (socket: TLSSocket) => void
 }
 
 /** Node hands over the bare socket of an upgrade request. This sends a normal response over it, and then closes it. */

@@ -1,7 +1,7 @@
 /** From an exchange of the gateway to a visit of a browser, and its answer back. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { REQUEST_ID_HEADER } from '../../protocol/headers.ts'
-import { flat } from '../http/fields.ts'
+import { writeHead } from '../http/write-head.ts'
 import type { Exchange } from '../passing/exchange.ts'
 import { type BrowserAnswer, originOf, type Visit } from './visit.ts'
 
@@ -26,15 +26,12 @@ export function writeToBrowser(
   requestId: string,
 ): void {
   if (response.headersSent || response.destroyed) return
-  response.writeHead(
-    status,
-    flat([
-      ...fields,
-      [REQUEST_ID_HEADER, requestId],
-      ['content-length', String(Buffer.byteLength(body))],
-      // Unread body bytes would be parsed as the next request.
-      ...(message.complete ? [] : [['connection', 'close'] as const]),
-    ]),
-  )
+  writeHead(response, status, [
+    ...fields,
+    [REQUEST_ID_HEADER, requestId],
+    ['content-length', String(Buffer.byteLength(body))],
+    // Unread body bytes would be parsed as the next request.
+    ...(message.complete ? [] : [['connection', 'close'] as const]),
+  ])
   response.end(body)
 }

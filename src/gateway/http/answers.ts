@@ -16,6 +16,8 @@ import {
 import { REQUEST_ID_HEADER } from '../../protocol/headers.ts'
 import { TCP_PROTOCOL } from '../../protocol/tcp-tunnel.ts'
 import type { Presented, Refused } from '../../router/router.ts'
+import type { Field } from './fields.ts'
+import { writeHead } from './write-head.ts'
 
 export type AnswerCode = keyof typeof ANSWERS
 
@@ -115,6 +117,11 @@ const ANSWERS = {
     next: 'wait',
     message: 'the gateway has lost the connection to its controller; try again',
   },
+  OVERLOADED: {
+    status: 503,
+    next: 'wait',
+    message: 'the gateway has too many open requests; try again',
+  },
   GATEWAY_TIMEOUT: {
     status: 504,
     next: 'report',
@@ -183,7 +190,7 @@ export function ownAnswer({ code, challenges }: Answer, requestId: string): OwnA
       'content-length': String(Buffer.byteLength(body)),
       'cache-control': 'no-store',
       ...(challenges === undefined ? {} : { 'www-authenticate': formatChallenges(challenges) }),
-      ...(code === 'NOT_READY' ? { 'retry-after': '1' } : {}),
+      ...(status === 503 ? { 'retry-after': '1' } : {}),
       // RFC 9110 §15.5.22.
       ...(code === 'UPGRADE_REQUIRED' ? { upgrade: TCP_PROTOCOL, connection: 'Upgrade' } : {}),
       ...(code === 'METHOD_NOT_ALLOWED' ? { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE' } : {}),
@@ -194,7 +201,8 @@ export function ownAnswer({ code, challenges }: Answer, requestId: string): OwnA
 /** Responds, and closes the connection if part of the request may still be on its way. */
 export function sendOwn(response: ServerResponse, answer: OwnAnswer, then: 'close' | 'keep'): void {
   const { status, headers, body } = answer
-  response.writeHead(status, { ...headers, ...(then === 'close' ? { connection: 'close' } : {}) })
+  const closing: readonly Field[] = then === 'close' ? [['connection', 'close']] : []
+  writeHead(response, status, [...Object.entries(headers), ...closing])
   response.end(body)
 }
 

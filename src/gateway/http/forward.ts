@@ -5,9 +5,10 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import type { AnswerCode } from './answers.ts'
-import { clientFields, type Field, fieldsOf, flat } from './fields.ts'
+import { clientFields, type Field, fieldsOf } from './fields.ts'
 import type { InboundRequest } from './read-request.ts'
 import { framing, type GatewayTimes, type Upstream } from './upstream.ts'
+import { writeHead } from './write-head.ts'
 
 export interface Forwarding {
   readonly inbound: InboundRequest
@@ -67,7 +68,7 @@ export function forward(
     const then: readonly Field[] = message.complete ? [] : [['connection', 'close']]
     try {
       const kept = clientFields(fieldsOf(answer.rawHeaders), requestId)
-      response.writeHead(answer.statusCode ?? 0, flat([...kept, ...then]))
+      writeHead(response, answer.statusCode ?? 0, [...kept, ...then])
     } catch (error) {
       giveUp('BAD_GATEWAY', error as Error)
       return

@@ -8,6 +8,7 @@ import { parseHostPort } from '../../base/host-port.ts'
 import { ZT_SESSION_HEADER } from '../../protocol/headers.ts'
 import type { Presented } from '../../router/router.ts'
 import { type Field, fieldsOf, valuesOf } from './fields.ts'
+import { readHttp2Head } from './read-http2.ts'
 
 export interface InboundRequest {
   readonly method: string
@@ -34,23 +35,47 @@ const ORIGIN_FORM = /^\/[!"$-~]*$/
 
 /** Returns the request, or what is wrong with it. */
 export function readRequest(message: IncomingMessage): InboundRequest | { readonly fault: string } {
-  const { method = '', url: target = '', httpVersion } = message
-  const fields = fieldsOf(message.rawHeaders)
-  if (httpVersion !== '1.1') return { fault: 'it is not HTTP/1.1' }
+  const { method = '', url: target = '' } = message
+  const head = readHead(message)
+  if ('fault' in head) return head
+  const { fields } = head
   if (!ORIGIN_FORM.test(target)) return { fault: 'its target is not a plain path' }
   const hosts = valuesOf(fields, 'host')
   const [host = ''] = hosts
   if (hosts.length !== 1) return { fault: 'it does not have one Host' }
   const hostName = parseHostPort(host.replace(/\.(?=:\d+$|$)/, ''), DEFAULT_PORT)?.host
   if (hostName === undefined) return { fault: 'its Host is not valid' }
-  const body = readBody(fields)
+  const body = head.isWithoutBody ? ({ kind: 'none' } as const) : readBody(fields, head.otherwise)
   if ('fault' in body) return body
   const token = readToken(fields)
   if (token !== undefined && 'fault' in token) return token
   return { method, target, host, hostName, fields, token, body }
 }
 
-function readBody(fields: readonly Field[]): Body | { readonly fault: string } {
+interface Head {
+  readonly fields: readonly Field[]
+  /** Whether it certainly has no body. */
+  readonly isWithoutBody: boolean
+  /** Its body, if no field describes it. */
+  readonly otherwise: Body
+}
+
+function readHead(message: IncomingMessage): Head | { readonly fault: string } {
+  switch (message.httpVersion) {
+    case '1.1': {
+      const fields = fieldsOf(message.rawHeaders)
+      return { fields, isWithoutBody: false, otherwise: { kind: 'none' } }
+    }
+    case '2.0': {
+      const head = readHttp2Head(message)
+      return 'fault' in head ? head : { ...head, otherwise: { kind: 'chunked' } }
+    }
+    default:
+      return { fault: 'it is neither HTTP/1.1 nor HTTP/2' }
+  }
+}
+
+function readBody(fields: readonly Field[], otherwise: Body): Body | { readonly fault: string } {
   const lengths = valuesOf(fields, 'content-length')
   const codings = valuesOf(fields, 'transfer-encoding')
   const [length] = lengths
@@ -61,7 +86,7 @@ function readBody(fields: readonly Field[]): Body | { readonly fault: string } {
       ? { kind: 'length', length }
       : { fault: 'its length is not valid' }
   }
-  if (coding === undefined) return { kind: 'none' }
+  if (coding === undefined) return otherwise
   return coding.toLowerCase() === 'chunked'
     ? { kind: 'chunked' }
     : { fault: 'its transfer coding is not chunked alone' }

@@ -7,6 +7,7 @@ import type { TLSSocket } from 'node:tls'
 import { newId, type RequestId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
+import { connectionOf } from '../../https-server/http2.ts'
 import type { Upgraded } from '../../https-server/https-server.ts'
 import {
   type Answer,
@@ -70,6 +71,7 @@ export function beginExchange(
 ): Arrival {
   const { message, response, upgrade, isWaiting = false } = arriving
   const requestId = newId<RequestId>(random)
+  const socket = connectionOf(message)
   const [path] = (message.url ?? '').split('?') // the query may contain a secret of the upstream
   const line: Record<string, unknown> = { requestId, method: message.method, path }
   let code: AnswerCode | undefined
@@ -83,8 +85,8 @@ export function beginExchange(
     requestId,
     message,
     response,
-    socket: message.socket as TLSSocket,
-    remoteAddress: addressOf(message),
+    socket,
+    remoteAddress: addressOf(socket),
     ...(upgrade === undefined ? {} : { upgrade }),
     isWaiting,
     note: (fields) => void Object.assign(line, fields),
@@ -101,6 +103,6 @@ export function beginExchange(
 }
 
 /** Returns an IPv4 address in its own form, even on a dual-stack socket. */
-function addressOf({ socket }: IncomingMessage): string {
-  return (socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/i, '')
+function addressOf({ remoteAddress = '' }: TLSSocket): string {
+  return remoteAddress.replace(/^::ffff:(?=\d+\.)/i, '')
 }

@@ -41,7 +41,7 @@ export interface EdgeOptions extends UpstreamOptions {
   readonly upstreamPort?: number
   /** Where requests may go; everything to the test's upstream by default. */
   readonly upstreams?: (to: UpstreamSettings) => readonly UpstreamSettings[]
-  readonly gateway?: Partial<Pick<GatewayOptions, 'waysIn' | 'ownRoutes'>>
+  readonly gateway?: Partial<Pick<GatewayOptions, 'waysIn' | 'ownRoutes' | 'mostConnections'>>
 }
 
 export async function startEdge(
