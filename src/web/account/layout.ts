@@ -1,8 +1,8 @@
 /** The frame of every account page: who is signed in, the menu, and the sign-out button. */
 import { html, type SafeHtml } from '../login/html.ts'
 import { foot, ICON, mark, titleOf, wholePage } from '../login/layout.ts'
+import { endSentence, type ShownEnd } from '../login/pages/shown-end.ts'
 import type { Presentation } from '../login/presentation.ts'
-import { endSentence, type ShownEnd } from '../login/shown-end.ts'
 import type { Note } from './notes.ts'
 import { accountSheet } from './styles.ts'
 

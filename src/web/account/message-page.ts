@@ -2,8 +2,8 @@
 import type { ErrorText } from '../login/error-text.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { foot, mark } from '../login/layout.ts'
+import { endNote, type ShownEnd } from '../login/pages/shown-end.ts'
 import type { Presentation } from '../login/presentation.ts'
-import { endNote, type ShownEnd } from '../login/shown-end.ts'
 import { ACCOUNT_PATH, type FormToken, form, frame, SIGN_OUT_PATH } from './layout.ts'
 
 export function signedOutPage(presentation: Presentation, end?: ShownEnd): SafeHtml {

@@ -5,7 +5,7 @@
 import { type FormToken, form } from '../account/layout.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { htmlDocument, ICON, MARK } from '../login/layout.ts'
-import type { ShownEnd } from '../login/shown-end.ts'
+import type { ShownEnd } from '../login/pages/shown-end.ts'
 import {
   ASSETS_PATH,
   CONSOLE_CONFIRM_PATH,

@@ -2,7 +2,7 @@
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { Presentation } from '../presentation.ts'
-import { endNote, type ShownEnd } from '../shown-end.ts'
+import { endNote, type ShownEnd } from './shown-end.ts'
 
 export interface SignOutPage {
   /** The name of the account. */

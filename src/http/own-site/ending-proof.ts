@@ -2,17 +2,17 @@
  * Names what a request ended, and reads who has confirmed it, where there is no session that could ask afterwards: on our
  * own pages and at the OIDC endpoints. D-363, D-382.
  */
-import { type Duration, milliseconds } from '../base/time/duration.ts'
+import { type Duration, milliseconds } from '../../base/time/duration.ts'
 import {
   awaitConfirmations,
   type ConfirmationPorts,
   readConfirmations,
-} from '../domain/sessions/confirming/confirmations.ts'
-import { type ConfirmedThing, writeEndingId } from '../domain/sessions/confirming/ending-id.ts'
-import type { SessionPorts } from '../domain/sessions/ports.ts'
-import { ENDING_HEADER } from '../protocol/headers.ts'
-import type { ShownEnd } from '../web/login/shown-end.ts'
-import type { Answer } from './answer.ts'
+} from '../../domain/sessions/confirming/confirmations.ts'
+import { type ConfirmedThing, writeEndingId } from '../../domain/sessions/confirming/ending-id.ts'
+import type { SessionPorts } from '../../domain/sessions/ports.ts'
+import { ENDING_HEADER } from '../../protocol/headers.ts'
+import type { ShownEnd } from '../../web/login/pages/shown-end.ts'
+import type { Answer } from '../answer.ts'
 
 /** Enough for everyone who is connected; a page must not wait for a router that is cut off. */
 const PATIENCE: Duration = milliseconds(1_500)

@@ -1,7 +1,7 @@
 /** How far the end of a session has got, for the user who ended it: D-363. */
-import type { Instant } from '../../base/time/instant.ts'
-import { type HtmlValue, html } from './html.ts'
-import type { Presentation } from './presentation.ts'
+import type { Instant } from '../../../base/time/instant.ts'
+import { type HtmlValue, html } from '../html.ts'
+import type { Presentation } from '../presentation.ts'
 
 export interface ShownEnd {
   readonly outcome: 'confirmed' | 'elapsed' | 'pending'
