@@ -46,6 +46,7 @@ export const NAVIGATION: readonly Group[] = [
       'docs/lists.md',
       'docs/router.md',
       'docs/gateway.md',
+      'docs/forward-auth.md',
       'docs/connect.md',
     ],
   },

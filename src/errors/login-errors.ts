@@ -162,6 +162,8 @@ export const LOGIN_ERRORS = {
       'present-jwt',
       'enter-code',
       'enroll-totp',
+      'use-passkey',
+      'enroll-passkey',
       'present-certificate',
       'prove-key',
       'fix-client',

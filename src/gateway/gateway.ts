@@ -23,7 +23,7 @@ import {
 import { createHttpsServer, type RawAnswer } from '../https-server/https-server.ts'
 import type { Router } from '../router/router.ts'
 import { answerAsPage } from './browser/as-page.ts'
-import { type BrowserOptions, openToBrowsers } from './browser/browser.ts'
+import { type BrowserOptions, type Browsers, openToBrowsers } from './browser/browser.ts'
 import { type AnswerCode, ownAnswer } from './http/answers.ts'
 import { upstreamFields } from './http/fields.ts'
 import { forward } from './http/forward.ts'
@@ -41,14 +41,15 @@ import type { GatewayParts, OwnRoute } from './passing/own-routes.ts'
 import { createRely } from './passing/reliances.ts'
 import { createChooseUpstream } from './routing/choose-upstream.ts'
 import { routeRequest } from './routing/route-request.ts'
-import { createJudgeCaller } from './rules/judge-caller.ts'
+import { createJudgeCaller, type JudgeCaller } from './rules/judge-caller.ts'
 import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
 import { createConnectRoute } from './tcp/connect-route.ts'
 import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
+import { openVerifying, type Verifying } from './verify/open.ts'
 
 export interface GatewayOptions {
   readonly router: Pick<Router, 'check' | 'checkHeldToken' | 'watch' | 'brand' | 'rolesOf'>
-  readonly settings: Pick<GatewaySettings, 'listen' | 'upstreams'>
+  readonly settings: Pick<GatewaySettings, 'listen' | 'upstreams' | 'verify'>
   /** Of the listener. */
   readonly certificatePem: string
   readonly keyPem: Secret
@@ -69,6 +70,8 @@ export interface GatewayOptions {
 
 export interface Gateway {
   readonly port: number
+  /** Of `verify.listen`. */
+  readonly verifyPort: number | undefined
   /** For the next handshakes; open connections stay. */
   replaceCertificate(next: Pick<GatewayOptions, 'certificatePem' | 'keyPem'>): void
   /**
@@ -103,9 +106,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       : openToBrowsers({ ...options.browsers, router, log, random })
   const waysIn = [...(options.waysIn ?? []), ...(browsers === undefined ? [] : [browsers.wayIn])]
   const connect = createConnectRoute({ times, mostPerIdentity: MOST_CONNECTIONS_PER_IDENTITY })
-  const routes = [connect, ...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
-  const ownRoutes = new Map(routes.map((route) => [route.name, route]))
   const judge = createJudgeCaller({ router, clock: options.clock ?? systemClock })
+  const verifying = await startVerifying(options, browsers, judge)
+  const routes = [connect, ...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
+  const ownRoutes = new Map(
+    [...routes, ...(verifying?.routes ?? [])].map((route) => [route.name, route]),
+  )
   const admit = createAdmit({ router, waysIn, judge })
   const rely = createRely({ watch: router.watch, log })
   const tunnels = new Map<Duplex, () => void>()
@@ -241,8 +247,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const port = await server.listen(options.settings.listen)
   return {
     port,
-    replaceCertificate: ({ certificatePem, keyPem }) =>
-      server.replaceMaterial({ certificatePem, keyPem }),
+    verifyPort: verifying?.listener?.port,
+    replaceCertificate(next) {
+      const { certificatePem, keyPem } = next
+      server.replaceMaterial({ certificatePem, keyPem })
+      verifying?.listener?.replaceCertificate(next)
+    },
     replaceUpstreams(next) {
       const kept = new Set(next.map((one) => JSON.stringify(one)))
       const isSafe = routing.upstreams.every((one) => kept.has(JSON.stringify(one)))
@@ -254,6 +264,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const closed = server.close(grace)
       for (const end of tunnels.values()) end()
       await closed
+      await verifying?.listener?.stop()
       browsers?.stop()
     },
   }
@@ -270,6 +281,16 @@ function routingOf(upstreams: readonly UpstreamSettings[]) {
 function cut({ socket, upgrade }: Exchange): void {
   if (upgrade === undefined) socket.destroy()
   else upgrade.reset()
+}
+
+async function startVerifying(
+  options: GatewayOptions,
+  browsers: Browsers | undefined,
+  judge: JudgeCaller,
+): Promise<Verifying | undefined> {
+  const { verify } = options.settings
+  if (verify === undefined || browsers === undefined) return undefined
+  return openVerifying(verify, { ...options, clock: options.clock ?? systemClock, browsers, judge })
 }
 
 const UNREADABLE: Readonly<Record<Unreadable, AnswerCode>> = {

@@ -22,6 +22,7 @@ import { addCurrentApiSession } from './edge-api/current/current-api-session.ts'
 import { addCurrentIdentity } from './edge-api/current/current-identity.ts'
 import { addCurrentIdentityAuthenticators } from './edge-api/current/current-identity-authenticators.ts'
 import { addCurrentIdentityMfa } from './edge-api/current/current-identity-mfa.ts'
+import { addCurrentIdentityPasskeys } from './edge-api/current/current-identity-passkeys.ts'
 import { addSessionCertificates } from './edge-api/current/session-certificates.ts'
 import { addEnroll } from './edge-api/enrollment/enroll.ts'
 import { addEstCaCerts } from './edge-api/enrollment/est-cacerts.ts'
@@ -144,6 +145,7 @@ export function addBoundApis(
       addCurrentIdentity(edge, ports)
       addCurrentIdentityAuthenticators(edge, ports)
       addCurrentIdentityMfa(edge, ports, listener)
+      addCurrentIdentityPasskeys(edge, ports, listener)
       addExtend(edge, ports)
       if (binding === 'edge-client') {
         addExternalJwtSigners(edge, ports)

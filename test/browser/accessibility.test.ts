@@ -13,9 +13,11 @@ import { accountPages } from '../support/browser/account-pages.ts'
 import { checkWithAxe } from '../support/browser/axe.ts'
 import { complaintsOf } from '../support/browser/browser-complaints.ts'
 import { launchChromium, type TestBrowser } from '../support/browser/chromium.ts'
+import { devicePages } from '../support/browser/device-pages.ts'
 import { invitePages } from '../support/browser/invite-pages.ts'
 import { loginPages } from '../support/browser/login-pages.ts'
 import { watchPages } from '../support/browser/page-coverage.ts'
+import { passkeyPages } from '../support/browser/passkey-pages.ts'
 import { startSite } from '../support/browser/site.ts'
 import { titleWanted } from '../support/browser/visited-pages.ts'
 import { startClientApp } from '../support/client/client-app.ts'
@@ -45,7 +47,12 @@ const LOOKS = [
 ] as const
 
 /** The address of each is spent when it is shown. */
-const SHOWN_ONCE = ['the form_post page']
+const SHOWN_ONCE = [
+  'the form_post page',
+  'device: approved',
+  'device: denied',
+  'device: a form that is out of date',
+]
 
 const NAME = 'Example Corp'
 const LOGO =
@@ -69,11 +76,15 @@ test('accessibility', async (t) => {
   const login = await loginPages(t, service, app)
   const account = await accountPages(t, service)
   const invite = await invitePages(t, service)
+  const passkeys = await passkeyPages(t, service, app)
+  const devices = await devicePages(t, service)
 
   for (const [name, [heading, open, clientCertificates = []]] of Object.entries({
     ...login,
     ...account,
     ...invite,
+    ...passkeys,
+    ...devices,
   })) {
     await t.test(`${name} has no fault that axe can find, however it looks`, async (t) => {
       const page = await newPage(t, browser, { clientCertificates })

@@ -19,7 +19,7 @@ const SMALL = { width: 320, height: 700 }
 const TEXTS = 'h1, h2, p, label, input, button, a, summary, li, code, dt, dd'
 
 /** What a person can use. */
-const USABLE = 'a[href], button, summary, input:not([type=hidden]):not([hidden])'
+const USABLE = 'a[href], button:not([hidden] *), summary, input:not([type=hidden]):not([hidden])'
 
 /** Where the page takes a person who has just arrived: what failed, what happened, or where to begin. */
 const FOCUS: Readonly<Record<string, string>> = {
@@ -111,7 +111,7 @@ test('the pages', async (t) => {
 
   await t.test('password managers and phones find what they look for', async (t) => {
     const wanted: Readonly<Record<string, readonly string[]>> = {
-      'the form': ['username', 'current-password'],
+      'the form': ['username webauthn', 'current-password'],
       'the page that asks for a code': ['one-time-code'],
       'the page with the QR code': ['one-time-code'],
       'account: password': ['username', 'current-password', 'new-password', 'new-password'],

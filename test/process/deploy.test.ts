@@ -21,14 +21,17 @@ import { temporaryFolder } from '../support/service.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const UNIT = join(root, 'deploy/systemd/latchkey.service')
+const UNITS = ['latchkey.service', 'latchkey-gateway.service']
+const unitPath = (name: string) => join(root, 'deploy/systemd', name)
 const CONTAINERFILE = join(root, 'deploy/container/Containerfile')
 
 /** Every `Key=value` of the unit, with its section. */
-async function readUnit(): Promise<readonly { section: string; key: string; value: string }[]> {
+async function readUnit(
+  unit: string,
+): Promise<readonly { section: string; key: string; value: string }[]> {
   let section = ''
   const entries = []
-  for (const line of (await readFile(UNIT, 'utf8')).split('\n')) {
+  for (const line of (await readFile(unitPath(unit), 'utf8')).split('\n')) {
     if (line === '' || line.startsWith('#')) continue
     const heading = /^\[(\w+)\]$/.exec(line)?.[1]
     if (heading !== undefined) {
@@ -41,8 +44,8 @@ async function readUnit(): Promise<readonly { section: string; key: string; valu
   return entries
 }
 
-async function directive(wanted: string): Promise<string> {
-  const found = (await readUnit()).filter(({ key }) => key === wanted)
+async function directive(unit: string, wanted: string): Promise<string> {
+  const found = (await readUnit(unit)).filter(({ key }) => key === wanted)
   assert.equal(found.length, 1, wanted)
   return found[0]?.value ?? ''
 }
@@ -62,54 +65,56 @@ const KNOWN = new Set(
     .join(' ')}`.split(' '),
 )
 
-test('the unit has only directives that systemd knows, each once', async () => {
-  const names = (await readUnit()).map(({ section, key }) => `${section}.${key}`)
-  assert.deepEqual(
-    names.filter((name) => !KNOWN.has(name)),
-    [],
-  )
-  assert.equal(new Set(names).size, names.length)
-})
+for (const unit of UNITS) {
+  test(`${unit} has only directives that systemd knows, each once`, async () => {
+    const names = (await readUnit(unit)).map(({ section, key }) => `${section}.${key}`)
+    assert.deepEqual(
+      names.filter((name) => !KNOWN.has(name)),
+      [],
+    )
+    assert.equal(new Set(names).size, names.length)
+  })
 
-test('the unit starts a command that exists, with options that it takes', async (t) => {
-  const [program, ...args] = (await directive('ExecStart')).split(' ')
-  assert.equal(program, '/usr/local/bin/latchkey')
-  const { stdout: help } = await runLatchkey(t, ['--help'])
-  assert.match(help, new RegExp(`^  ${args[0]} `, 'm'))
-  for (const option of args.filter((arg) => arg.startsWith('--'))) {
-    assert.match(help, new RegExp(`^  ${option} `, 'm'))
-  }
-  // The home is the folder that systemd makes for it.
-  const home = args[args.indexOf('--home') + 1]
-  assert.equal(home, `/var/lib/${await directive('StateDirectory')}`)
-})
+  test(`${unit} starts a command that exists, with options that it takes`, async (t) => {
+    const [program, ...args] = (await directive(unit, 'ExecStart')).split(' ')
+    assert.equal(program, '/usr/local/bin/latchkey')
+    const { stdout: help } = await runLatchkey(t, ['--help'])
+    assert.match(help, new RegExp(`^  ${args[0]} `, 'm'))
+    for (const option of args.filter((arg) => arg.startsWith('--'))) {
+      assert.match(help, new RegExp(`^  ${option} `, 'm'))
+    }
+    // The home is the folder that systemd makes for it.
+    const home = args[args.indexOf('--home') + 1]
+    assert.equal(home, `/var/lib/${await directive(unit, 'StateDirectory')}`)
+  })
 
-test('the unit is restarted when that can help, and not when an operator must look first', async () => {
-  assert.equal(await directive('Restart'), 'on-failure')
-  const prevented = (await directive('RestartPreventExitStatus')).split(' ').map(Number)
-  assert.deepEqual(prevented, [EXIT.usage, EXIT.config])
-})
+  test(`${unit} is restarted when that can help, and not when an operator must look first`, async () => {
+    assert.equal(await directive(unit, 'Restart'), 'on-failure')
+    const prevented = (await directive(unit, 'RestartPreventExitStatus')).split(' ').map(Number)
+    assert.deepEqual(prevented, [EXIT.usage, EXIT.config])
+  })
 
-test('R063: the unit lets the service write in its home alone, without privileges', async () => {
-  assert.equal(await directive('ProtectSystem'), 'strict')
-  assert.equal(await directive('StateDirectoryMode'), '0700')
-  assert.equal(await directive('UMask'), '0077')
-  assert.equal(await directive('NoNewPrivileges'), 'yes')
-  assert.equal(await directive('CapabilityBoundingSet'), 'CAP_NET_BIND_SERVICE')
-  assert.equal(await directive('LimitCORE'), '0')
-  assert.notEqual(await directive('User'), 'root')
-})
+  test(`R063: ${unit} lets the service write in its home alone, without privileges`, async () => {
+    assert.equal(await directive(unit, 'ProtectSystem'), 'strict')
+    assert.equal(await directive(unit, 'StateDirectoryMode'), '0700')
+    assert.equal(await directive(unit, 'UMask'), '0077')
+    assert.equal(await directive(unit, 'NoNewPrivileges'), 'yes')
+    assert.equal(await directive(unit, 'CapabilityBoundingSet'), 'CAP_NET_BIND_SERVICE')
+    assert.equal(await directive(unit, 'LimitCORE'), '0')
+    assert.notEqual(await directive(unit, 'User'), 'root')
+  })
 
-test('systemd finds nothing wrong with the unit', {
-  skip: !existsSync('/usr/bin/systemd-analyze') && 'there is no systemd-analyze here',
-}, async (t) => {
-  // Its name is where it is looked for, and its command must exist.
-  const path = join(await temporaryFolder(t), 'latchkey.service')
-  const text = await readFile(UNIT, 'utf8')
-  await writeFile(path, text.replace('/usr/local/bin/latchkey', process.execPath))
-  const { stdout, stderr } = await run('systemd-analyze', ['verify', path])
-  assert.deepEqual({ stdout, stderr }, { stdout: '', stderr: '' })
-})
+  test(`systemd finds nothing wrong with ${unit}`, {
+    skip: !existsSync('/usr/bin/systemd-analyze') && 'there is no systemd-analyze here',
+  }, async (t) => {
+    // Its name is where it is looked for, and its command must exist.
+    const path = join(await temporaryFolder(t), unit)
+    const text = await readFile(unitPath(unit), 'utf8')
+    await writeFile(path, text.replace('/usr/local/bin/latchkey', process.execPath))
+    const { stdout, stderr } = await run('systemd-analyze', ['verify', path])
+    assert.deepEqual({ stdout, stderr }, { stdout: '', stderr: '' })
+  })
+}
 
 interface Instruction {
   readonly word: string

@@ -1,4 +1,4 @@
-/** docs/router.md is run: a router with a CA of its own, the gateway before a service, and a session that passes until it ends. */
+/** docs/router.md is run: a gateway in two commands, and a session that passes until it ends. */
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { runGuide } from '../support/guides/guide.ts'

@@ -44,7 +44,8 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
     name: 'latchkey_logins_total',
     help: 'Logins by primary method and outcome; wrong answers of a second factor under its name.',
     labels: {
-      method: [...PRIMARY_METHODS, ...SECOND_FACTOR_IDS],
+      // A passkey can be either.
+      method: [...new Set([...PRIMARY_METHODS, ...SECOND_FACTOR_IDS])],
       outcome: ['succeeded', 'failed'],
     },
   })

@@ -18,6 +18,7 @@ import { keepAdministrator } from '../policies/last-administrator.ts'
 import { inUse, invalid, notFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
+import { endSessionsOfPasskeys } from '../sessions/session-passkeys.ts'
 import type { Stores, Transaction } from '../stores.ts'
 
 export type NewIdentity = Omit<ChosenOfIdentity, 'authPolicyId'> & {
@@ -114,16 +115,22 @@ export function enableIdentity(
   })
 }
 
-/** Removes the second factors with their recovery codes, for a lost phone. Throws NOT_FOUND, MFA_NOT_ENROLLED. */
+/**
+ * Removes the second factors with their recovery codes, for a lost phone, and ends the sessions that a passkey began.
+ * Throws NOT_FOUND, MFA_NOT_ENROLLED.
+ */
 export function removeMfa(
-  ports: AuditPorts & InTransaction,
+  ports: EndingPorts & InTransaction,
   id: IdentityId,
   caller: Caller,
 ): Promise<void> {
   return ports.transaction(async (tx) => {
     if ((await tx.identities.hold(id)) === undefined) throw notFound()
+    const owned = await tx.passkeys.listOf(id)
     const factors = await removeAllFactors(tx, id)
     if (factors.length === 0) throw new Failure('MFA_NOT_ENROLLED')
+    const ids = owned.map((passkey) => passkey.id)
+    await endSessionsOfPasskeys(ports, tx, ids, caller)
     const removed = { type: 'mfa.removed', identityId: id, details: {} } as const
     await tx.events.insert(recordEvent(ports, caller, removed))
   })

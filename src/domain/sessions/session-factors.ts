@@ -177,6 +177,7 @@ export async function spend(
   one: SessionFactor,
   { answer, caller }: SessionAnswer,
   allowed: (tx: Stores) => Promise<void>,
+  holds: 'partial' | 'always' = 'partial',
 ): Promise<void> {
   if (answer === undefined) {
     // A missing field does not count as a guess.
@@ -185,7 +186,10 @@ export async function spend(
   const verdict = await secondFactor(one.factor).check(ports, proverOf(one), answer)
   if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
   const isTaken = await ports.transaction(async (tx) => {
-    await holdPartial(tx, one)
+    if (holds === 'always' || one.session.isPartial !== undefined) {
+      // It finishes a login, which writes to the identity, or ends sessions: lock its row first, as everywhere.
+      await tx.identities.hold(one.session.identityId)
+    }
     if (!(await verdict.take(tx))) return false
     await allowed(tx)
     return true
@@ -208,17 +212,6 @@ async function refuse(
   const failed = { type: 'login.failed', identityId, reason, details } as const
   await ports.events.insert(recordEvent(ports, caller, failed))
   return new Failure(verdict.verdict === 'not-enrolled' ? 'MFA_NOT_ENROLLED' : code)
-}
-
-/**
- * The answer of a partial session finishes a login, which writes to the identity: lock its row first, as at every
- * login.
- */
-async function holdPartial(
-  tx: Stores,
-  { session: { isPartial, identityId } }: SessionFactor,
-): Promise<void> {
-  if (isPartial !== undefined) await tx.identities.hold(identityId)
 }
 
 /** Records the factor on a legacy session. Other sessions proved it at their login. */

@@ -63,10 +63,11 @@ export function openToBrowsers(options: BrowserOptions): Browsers {
   }
 
   const ports: SignInPorts = { client, sessions, vault, clock, log }
+  const site = { ...ports, brand: router.brand }
   const refreshing = setInterval(() => void sessions.refreshHeld(), REFRESH_EVERY)
   return {
     ports,
-    wayIn: createBrowserWay({ ...ports, brand: router.brand }),
+    wayIn: createBrowserWay(site),
     routes: SITE_ROUTES.map((name) => ({
       name,
       async handle(exchange, rest) {
@@ -75,7 +76,7 @@ export function openToBrowsers(options: BrowserOptions): Browsers {
           exchange.answer({ code: 'NOT_FOUND' }, {})
           return
         }
-        sendToBrowser(exchange, await answerSite(ports, name, visit))
+        sendToBrowser(exchange, await answerSite(site, name, visit))
       },
     })),
     stop() {

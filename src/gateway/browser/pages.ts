@@ -144,7 +144,16 @@ export function reasonOf(code: AnswerCode): PageReason {
     case 'NO_UPSTREAM':
       return 'nothing'
     case 'FORBIDDEN':
+    case 'IDENTITY_NOT_ALLOWED':
+    case 'POLICY_NOT_ALLOWED':
+    case 'ROLE_REQUIRED':
+    case 'ROLES_UNKNOWN':
       return 'no-access'
+    // D-404: signing in again can help.
+    case 'FACTOR_REQUIRED':
+      return 'too-weak'
+    case 'LOGIN_TOO_OLD':
+      return 'too-old'
     default:
       return 'refused'
   }
@@ -162,18 +171,13 @@ export function signOutPage(visit: Visit, name: string): BrowserAnswer {
   }))
 }
 
-export function signedOutPage(
-  visit: Visit,
-  isToldToController: boolean,
-  more: readonly Field[],
-): BrowserAnswer {
+export function signedOutPage(visit: Visit, more: readonly Field[]): BrowserAnswer {
   return pageAnswer(
     visit,
     200,
     ({ say }) => ({
       title: say('signedOut.title'),
       message: say('gateway.signedOut.message', { host: hostOf(visit) }),
-      note: isToldToController ? undefined : say('gateway.signedOut.local'),
       instead: { to: '/', label: say('signedOut.again') },
     }),
     more,

@@ -22,9 +22,13 @@ export function sendToBrowser(exchange: Exchange, answer: BrowserAnswer): void {
 export function writeToBrowser(
   message: IncomingMessage,
   response: ServerResponse,
-  { status, fields, body }: BrowserAnswer,
+  { status, fields, body, afterwards }: BrowserAnswer,
   requestId: string,
 ): void {
+  if (afterwards !== undefined) {
+    if (response.destroyed) afterwards()
+    else response.once('close', afterwards)
+  }
   if (response.headersSent || response.destroyed) return
   writeHead(response, status, [
     ...fields,

@@ -2,10 +2,11 @@
  * The sessions of browsers: the tokens that the gateway holds, by the hash of the cookie. D-410, D-412. They are in
  * memory and bounded. Only a finished login adds one, and one user cannot displace the sessions of others.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
-import type { Session } from '../../client/client.ts'
-import { SessionEnded } from '../../client/client.ts'
+import { type Duration, seconds } from '../../base/time/duration.ts'
+import { ServerUnavailable, type Session, SessionEnded } from '../../client/client.ts'
 import type { Accepted, Refused, Router } from '../../router/router.ts'
 import { hashOfCookie, newCookieValue } from './cookies.ts'
 
@@ -26,8 +27,10 @@ export interface BrowserSessions {
   check(browserSession: BrowserSession): Promise<Accepted | Refused>
   /** Calls back when the session ends here, whether or not the controller knows. Keeps it alive until released. */
   hold(browserSession: BrowserSession, close: () => void): () => void
-  /** Forgets it at once, and ends it at the controller. Resolves to false if the controller could not be told. */
-  end(browserSession: BrowserSession): Promise<boolean>
+  /** Closes what is open, and drops the tokens for every other request. */
+  forget(browserSession: BrowserSession): void
+  /** Forgets it, and ends it at the controller. Tries again for a while if the controller cannot be reached. */
+  end(browserSession: BrowserSession): Promise<void>
   /** Refreshes the sessions that only an open connection uses. Called every few seconds. */
   refreshHeld(): Promise<void>
   size(): number
@@ -35,6 +38,9 @@ export interface BrowserSessions {
 
 export const MOST_SESSIONS = 10_000
 export const MOST_OF_ONE_IDENTITY = 50
+
+/** Between attempts to end a session at a controller that cannot be reached. */
+const PAUSES: readonly Duration[] = [seconds(1), seconds(5), seconds(30), seconds(60)]
 
 interface Entry {
   readonly hash: string
@@ -78,17 +84,24 @@ export function createBrowserSessions(deps: {
     for (const close of [...entry.held]) close()
   }
 
-  async function end(browserSession: BrowserSession): Promise<boolean> {
+  function forgetSession(browserSession: BrowserSession): void {
     const entry = entries.get(browserSession)
     if (entry !== undefined) forget(entry)
+  }
+
+  async function end(browserSession: BrowserSession): Promise<void> {
+    forgetSession(browserSession)
     const { session } = browserSession
-    try {
-      await session.logout()
-      return true
-    } catch (error) {
-      // The tokens are gone with the entry, so nothing can use the session until it ends by itself.
-      log.warn({ err: error, sessionId: session.id }, 'a session could not be ended')
-      return false
+    for (const pause of PAUSES) {
+      try {
+        await session.logout()
+        return
+      } catch (error) {
+        // The tokens are gone with the entry, so nothing can use the session until it ends by itself.
+        log.warn({ err: error, sessionId: session.id }, 'a session could not be ended')
+        if (!(error instanceof ServerUnavailable)) return
+        await sleep(pause, undefined, { ref: false })
+      }
     }
   }
 
@@ -168,6 +181,7 @@ export function createBrowserSessions(deps: {
       return () => void entry.held.delete(own)
     },
 
+    forget: forgetSession,
     end,
 
     async refreshHeld() {

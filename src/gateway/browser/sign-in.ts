@@ -97,10 +97,10 @@ export async function finishSignIn(ports: SignInPorts, visit: Visit): Promise<Br
     const reason = pageReasonOf(verdict)
     return failed(reason === 'unavailable' ? 503 : 403, reason)
   }
-  endPrevious(ports, visit)
   return {
     status: 303,
     body: '',
+    afterwards: () => endPrevious(ports, visit),
     fields: [['location', target], ...NOT_STORED, keepSession(value), clearLogin(state)],
   }
 }

@@ -7,18 +7,19 @@ import { refusalPage, signedOutPage, signOutPage } from './pages.ts'
 import type { BrowserSession, BrowserSessions } from './sessions.ts'
 import { type BrowserAnswer, isCrossSite, type Visit } from './visit.ts'
 
-export async function signOut(
+export function signOut(
   { sessions }: { readonly sessions: BrowserSessions },
   visit: Visit,
-): Promise<BrowserAnswer> {
+): BrowserAnswer {
   const session = sessionOf(sessions, visit)
   if (visit.method === 'POST') {
     if (isCrossSite(visit))
       return { ...refusalPage(visit, 403, 'blocked', '/'), code: 'CROSS_SITE' }
-    const isTold = session === undefined || (await sessions.end(session))
-    return signedOutPage(visit, isTold, [clearSession()])
+    const afterwards = session === undefined ? {} : { afterwards: () => void sessions.end(session) }
+    if (session !== undefined) sessions.forget(session)
+    return { ...signedOutPage(visit, [clearSession()]), ...afterwards }
   }
-  if (session === undefined) return signedOutPage(visit, true, [clearSession()])
+  if (session === undefined) return signedOutPage(visit, [clearSession()])
   const { preferred_username, name, sub } = session.session.claims()
   return signOutPage(visit, preferred_username ?? name ?? sub)
 }

@@ -1,17 +1,19 @@
 /**
  * What the gateway answers to browsers below `/.latchkey/`: sign-in, its callback and sign-out. The same at the gateway
- * and behind a proxy.
+ * and behind a proxy (D-413).
  */
+import { missingToken } from '../../protocol/challenge.ts'
+import { ownAnswer } from '../http/answers.ts'
 import { NOT_STORED } from './pages.ts'
 import { beginSignIn, finishSignIn, onlyOf, type SignInPorts } from './sign-in.ts'
 import { signOut } from './sign-out.ts'
-import type { BrowserAnswer, Visit } from './visit.ts'
+import { type BrowserAnswer, isNavigation, type Visit } from './visit.ts'
 
 export const SITE_ROUTES = ['sign-in', 'callback', 'sign-out'] as const
 export type SiteRoute = (typeof SITE_ROUTES)[number]
 
 export async function answerSite(
-  ports: SignInPorts,
+  ports: SignInPorts & { readonly brand: () => string | undefined },
   route: SiteRoute,
   visit: Visit,
   /** Where the user wanted to go, if the caller knows; otherwise the query says it. */
@@ -25,6 +27,8 @@ export async function answerSite(
   const [, query = ''] = visit.target.split('?')
   switch (route) {
     case 'sign-in': {
+      // A proxy may send here whatever was refused, calls of scripts too: they must not be redirected.
+      if (!isNavigation(visit)) return notSignedIn(ports, visit)
       const target = wanted ?? onlyOf(query, 'to')
       return beginSignIn(ports, visit, { target, again: onlyOf(query, 'again') === '1' })
     }
@@ -33,4 +37,11 @@ export async function answerSite(
     case 'sign-out':
       return signOut(ports, visit)
   }
+}
+
+function notSignedIn({ brand }: { brand: () => string | undefined }, visit: Visit): BrowserAnswer {
+  const challenges = missingToken(brand() ?? 'service')
+  const { status, headers, body } = ownAnswer({ code: 'UNAUTHORIZED', challenges }, visit.requestId)
+  const { 'content-length': _, 'x-request-id': __, ...kept } = headers
+  return { status, fields: Object.entries(kept), body, code: 'UNAUTHORIZED' }
 }

@@ -22,6 +22,11 @@ export interface BrowserAnswer {
   readonly body: string
   /** For the log. */
   readonly code?: string
+  /**
+   * Runs when the answer has been sent. The end of a session closes the connections that it was used on, and this may be
+   * one of them.
+   */
+  readonly afterwards?: () => void
 }
 
 /** Undefined for a Host that browsers would not write like this. */
@@ -71,7 +76,9 @@ export function isCrossSite(visit: Pick<Visit, 'method' | 'fields' | 'isUpgrade'
   const site = valuesOf(visit.fields, 'sec-fetch-site')
   const origins = valuesOf(visit.fields, 'origin')
   if (site.some((value) => value !== 'same-origin' && value !== 'none')) return true
-  if (origins.some((value) => value !== visit.origin)) return true
+  // A page with `Referrer-Policy: no-referrer` sends `null` even to itself; only Sec-Fetch-Site tells it from others.
+  const isSame = site.length === 1 && site[0] === 'same-origin' && !visit.isUpgrade
+  if (origins.some((value) => value !== visit.origin && !(isSame && value === 'null'))) return true
   return origins.length === 0 && (visit.isUpgrade || site.length === 0)
 }
 

@@ -71,7 +71,7 @@ function withGiven(tree: unknown, given: GivenSettings): unknown {
 }
 
 function settingsOf(file: CheckedGatewayFile, home: string): GatewaySettings {
-  const { controller, listen, certificate, monitoring, log } = file
+  const { controller, listen, certificate, verify, monitoring, log } = file
   return {
     controller,
     listen,
@@ -84,6 +84,7 @@ function settingsOf(file: CheckedGatewayFile, home: string): GatewaySettings {
           },
         }),
     upstreams: file.upstreams.map(upstreamOf),
+    ...(verify === undefined ? {} : { verify }),
     ...(monitoring === undefined ? {} : { monitoring }),
     log,
   }

@@ -149,6 +149,22 @@ export const GatewayFile = section('', {
     },
   ).optional(),
   upstreams: list({ rule: 'The services behind the gateway.' }, upstream),
+  verify: section(
+    'Forward authentication: a proxy that you have already asks at `/.latchkey/verify` (docs/forward-auth.md). Default: off.',
+    {
+      listen: hostPort(
+        'interface',
+        'A listener for proxies, which may say for which host, path and method they ask. Plain HTTP on this machine, TLS ' +
+          'with the certificate of the gateway on any other interface. Default: only at `listen`, without redirects.',
+        '127.0.0.1:4180',
+      ).optional(),
+      jwt: flag(
+        'The proxy also gets `x-latchkey-jwt`, a JWT of one minute that the service can check with ' +
+          '`/.latchkey/jwks.json`.',
+      ).prefault(false),
+      require,
+    },
+  ).optional(),
   monitoring: section(
     'Health and metrics over plain HTTP: `/healthz`, `/readyz` and `/metrics`. Any caller may read them.',
     {

@@ -11,9 +11,19 @@ export interface GatewaySettings {
   readonly certificate?: CertificateFiles
   /** At least one, with unique names, in the order of the file. */
   readonly upstreams: readonly UpstreamSettings[]
+  /** Undefined: no proxy may ask. */
+  readonly verify?: VerifySettings
   /** Where health and metrics are served, over plain HTTP. */
   readonly monitoring?: { readonly listen: HostPort }
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
+}
+
+/** Forward authentication for proxies. */
+export interface VerifySettings {
+  /** A listener for proxies; undefined: only the gateway's own. */
+  readonly listen?: HostPort | undefined
+  readonly jwt: boolean
+  readonly require: Requirements
 }
 
 export interface CertificateFiles {

@@ -190,8 +190,9 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
       method: 'DELETE',
       path: `${ONE}/mfa`,
       access: 'admin',
-      summary: 'Remove the TOTP of an identity',
-      description: 'For a lost phone; also removes the recovery codes.',
+      summary: 'Remove the second factors of an identity',
+      description:
+        'For a lost phone: the authenticator app, every passkey and the recovery codes. Ends the sessions that a passkey began.',
       answers: { 200: DoneReply },
       codes: ['MFA_NOT_ENROLLED'],
     },

@@ -15,6 +15,7 @@ import { addEvents } from './events.ts'
 import { addManagedSigners } from './external-jwt-signers.ts'
 import { addIdentities } from './identities.ts'
 import { addOverview } from './overview.ts'
+import { addPasskeys } from './passkeys.ts'
 import { addPolicyWhatIf } from './policy-what-if.ts'
 import { addSigningKeys } from './signing-keys.ts'
 
@@ -24,6 +25,7 @@ export function addManagementApi(
 ): void {
   addIdentities(api, ports)
   addAuthenticators(api, ports)
+  addPasskeys(api, ports)
   addAuthPolicies(api, ports)
   addPolicyWhatIf(api, ports)
   addManagedSigners(api, ports)

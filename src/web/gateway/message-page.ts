@@ -6,8 +6,6 @@ import type { Presentation } from '../login/presentation.ts'
 export interface GatewayPage {
   readonly title: string
   readonly message: SafeHtml | string
-  /** A smaller line below the message. */
-  readonly note?: string | undefined
   /** The way on. */
   readonly link?: { readonly to: string; readonly label: string } | undefined
   /** A form with nothing but a button. */
@@ -18,13 +16,13 @@ export interface GatewayPage {
 }
 
 export function gatewayPage(presentation: Presentation, page: GatewayPage): SafeHtml {
-  const { title, message, note, link, button, instead, requestId } = page
+  const { title, message, link, button, instead, requestId } = page
   const { say } = presentation
   return layout(presentation, {
     title,
     address: 'none',
     content: html`<p>${message}</p>
-${note === undefined ? undefined : html`<p class="note">${note}</p>\n`}${
+${
   link === undefined
     ? undefined
     : html`<p><a class="choice only" href="${link.to}">${link.label}</a></p>\n`

@@ -3,6 +3,7 @@
  * frame them, and forms go only where the login leads.
  */
 import { HELPERS_SOURCE } from './look/helpers-script.ts'
+import { PASSKEYS_SOURCE } from './look/passkey-script.ts'
 import { FORM_POST_SCRIPT_SOURCE } from './pages/form-post-page.ts'
 import { STYLESHEET_SOURCE } from './styles.ts'
 
@@ -11,9 +12,9 @@ export interface PagePolicy {
   readonly formAction?: readonly string[]
   /**
    * The hash of the page's one script; `form-post` is that of the response to a client, `helpers` makes fields and codes
-   * more convenient.
+   * more convenient, `passkeys` is that and the one for passkeys.
    */
-  readonly script?: 'form-post' | 'helpers' | `'sha256-${string}'`
+  readonly script?: 'form-post' | 'helpers' | 'passkeys' | `'sha256-${string}'`
   /** The script calls this service. */
   readonly connects?: true
   /** The hash of the page's stylesheet, or which one it is. Default: that of the login pages. */
@@ -26,7 +27,11 @@ export interface PagePolicy {
 
 const isNamed = (script: string): script is keyof typeof SCRIPT_SOURCES => script in SCRIPT_SOURCES
 
-const SCRIPT_SOURCES = { 'form-post': FORM_POST_SCRIPT_SOURCE, helpers: HELPERS_SOURCE } as const
+const SCRIPT_SOURCES = {
+  'form-post': FORM_POST_SCRIPT_SOURCE,
+  helpers: HELPERS_SOURCE,
+  passkeys: `${HELPERS_SOURCE} ${PASSKEYS_SOURCE}`,
+} as const
 
 /** Returns the value of `Content-Security-Policy`. Throws a TypeError for a source that would end its directive. */
 export function contentSecurityPolicy(policy: PagePolicy): string {

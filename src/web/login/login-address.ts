@@ -6,6 +6,8 @@ export type LoginPath =
   | 'ext-jwt'
   | 'totp'
   | 'totp/enroll'
+  | 'passkey'
+  | 'passkey/enroll'
   | 'continue'
   | 'restart'
 

@@ -5,6 +5,7 @@ import { ERRORS } from './de/errors.ts'
 import { GATEWAY } from './de/gateway.ts'
 import { INVITE } from './de/invite.ts'
 import { LOGIN } from './de/login.ts'
+import { PASSKEYS } from './de/passkeys.ts'
 import type { TextKey } from './en.ts'
 
 export const de: Readonly<Record<TextKey, string>> = {
@@ -13,5 +14,6 @@ export const de: Readonly<Record<TextKey, string>> = {
   ...ACCOUNT,
   ...INVITE,
   ...DEVICE,
+  ...PASSKEYS,
   ...GATEWAY,
 }

@@ -8,7 +8,16 @@ import { ERRORS } from './en/errors.ts'
 import { GATEWAY } from './en/gateway.ts'
 import { INVITE } from './en/invite.ts'
 import { LOGIN } from './en/login.ts'
+import { PASSKEYS } from './en/passkeys.ts'
 
-export const en = { ...LOGIN, ...ERRORS, ...ACCOUNT, ...INVITE, ...DEVICE, ...GATEWAY } as const
+export const en = {
+  ...LOGIN,
+  ...ERRORS,
+  ...ACCOUNT,
+  ...INVITE,
+  ...DEVICE,
+  ...PASSKEYS,
+  ...GATEWAY,
+} as const
 
 export type TextKey = keyof typeof en

@@ -370,8 +370,10 @@ test('browsers through a gateway', async (t) => {
       assert.match(done.text, /Signed out/)
       assert.equal(visitor.cookies.size, 0)
       await socket.closed
-      const gone = await admin.call('GET', `/api-sessions/${sessionId}`)
-      assert.equal(gone.status, 404)
+      await eventually(async () => {
+        const reply = await admin.call('GET', `/api-sessions/${sessionId}`)
+        return reply.status === 404 ? true : undefined
+      }, 'the end at the controller')
       assert.equal((await visitor.visit('/')).status, 302)
     },
   )

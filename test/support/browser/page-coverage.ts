@@ -7,7 +7,7 @@ import { Session } from 'node:inspector/promises'
 import { basename } from 'node:path'
 import type { TestContext } from 'node:test'
 
-const FOLDERS = ['login', 'login/pages', 'account', 'invite'].map(
+const FOLDERS = ['login', 'login/pages', 'account', 'invite', 'device'].map(
   (name) => new URL(`../../../src/web/${name}/`, import.meta.url),
 )
 

@@ -40,7 +40,10 @@ export const SCRIPT = {
 export function gatewayVisitor(
   service: Pick<Service, 'baseUrl' | 'client'>,
   { url, gatewayCa }: { readonly url: string; readonly gatewayCa: string },
-  given: { readonly client?: HttpClient; readonly headers?: Readonly<Record<string, string>> } = {},
+  given: {
+    readonly client?: Pick<HttpClient, 'call'>
+    readonly headers?: Readonly<Record<string, string>>
+  } = {},
 ): Visitor {
   const client = given.client ?? httpClient(gatewayCa, 'other')
   const cookies = new Map<string, string>()

@@ -7,7 +7,7 @@ import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { milliseconds } from '../../../src/base/time/duration.ts'
 import { startGateway } from '../../../src/gateway/gateway.ts'
-import type { UpstreamSettings } from '../../../src/gateway/settings/settings.ts'
+import type { UpstreamSettings, VerifySettings } from '../../../src/gateway/settings/settings.ts'
 import { upstreamTo } from '../../../src/gateway/settings/upstream-url.ts'
 import { type Router, startRouter } from '../../../src/router/router.ts'
 import { makeCsr } from '../certificates/csr.ts'
@@ -39,6 +39,7 @@ export interface RealEdge extends Omit<NewRouter, 'certificate'> {
   readonly upstream: TestUpstream
   // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
   readonly log: readonly any[]
+  readonly verifyPort: number | undefined
   /** Stops the gateway, not its router. */
   stopGateway(): Promise<void>
 }
@@ -54,6 +55,7 @@ export async function startRealEdge(
     readonly clock?: UptimeClock
     readonly upstreams?: (to: UpstreamSettings) => readonly UpstreamSettings[]
     readonly upstream?: UpstreamOptions
+    readonly verify?: VerifySettings
   } = {},
 ): Promise<RealEdge> {
   const made = given.made ?? (await makeRouter(t, service))
@@ -76,11 +78,16 @@ export async function startRealEdge(
   const to = upstreamTo({ kind: 'http', at: { host: '127.0.0.1', port: upstream.port } })
   const gateway = await startGateway({
     router,
-    settings: { listen: { host: '127.0.0.1', port }, upstreams: given.upstreams?.(to) ?? [to] },
+    settings: {
+      listen: { host: '127.0.0.1', port },
+      upstreams: given.upstreams?.(to) ?? [to],
+      ...(given.verify === undefined ? {} : { verify: given.verify }),
+    },
     certificatePem: identity.cert,
     keyPem: new Secret(identity.key),
     log: said,
     random: systemRandom,
+    clock,
     browsers: { controller: service.baseUrl, ca: service.ca, clock },
   })
   let stopped: Promise<void> | undefined
@@ -90,7 +97,8 @@ export async function startRealEdge(
   }
   t.after(stopGateway)
   const url = `https://localhost:${gateway.port}`
-  return { ...made, url, router, clock, upstream, log, stopGateway }
+  const { verifyPort } = gateway
+  return { ...made, url, verifyPort, router, clock, upstream, log, stopGateway }
 }
 
 /** A session with a fresh certificate of its own. */

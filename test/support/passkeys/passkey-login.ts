@@ -80,7 +80,7 @@ export async function passkeyPerson(
 
 /** Signs in with a passkey alone. */
 export async function signIn(service: Service, key: SoftAuthenticator, lie: Lie = {}) {
-  const login = await beginLogin(service)
+  const login = await beginLogin(service, { scope: 'openid offline_access' })
   return { login, reply: await provePasskey(service, login.authRequestId, key, lie) }
 }
 

@@ -14,10 +14,11 @@ import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { formActionSource } from '../../../protocol/redirect-uri.ts'
 import { errorText } from '../../../web/login/error-text.ts'
 import type { SafeHtml } from '../../../web/login/html.ts'
+import { loginAddress } from '../../../web/login/login-address.ts'
 import { enrollStartPage } from '../../../web/login/pages/enroll-page.ts'
 import { totpPage } from '../../../web/login/pages/totp-page.ts'
 import type { Presentation } from '../../../web/login/presentation.ts'
-import { type Answer, type HeaderFields, json, page, withCookies } from '../../answer.ts'
+import { type Answer, type HeaderFields, json, page, redirect, withCookies } from '../../answer.ts'
 import type { Call } from '../../call.ts'
 import { failureHeaders, totpRequired } from '../../faces/challenge-header.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
@@ -99,9 +100,27 @@ async function stepAnswer(
   const { authQueries } = step
   const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId, ...totpRequired(authQueries) }
   if (!call.wantsHtml) return json(200, { authQueries }, headers)
+  const passkey = passkeyStep(authQueries)
+  if (passkey !== undefined) return redirect(loginAddress(passkey, authRequestId), headers)
   const { identityId } = step
   const presentation = await identified(ports, during(call, found), { identityId, authRequestId })
   return loginPage(200, factorPage(presentation, authRequestId, authQueries), found, headers)
+}
+
+/**
+ * The page for a passkey, which has options of its own: undefined if no passkey is asked for, or if the user has only the
+ * other factor that would do (D-432).
+ */
+function passkeyStep(authQueries: readonly AuthQuery[]): 'passkey' | 'passkey/enroll' | undefined {
+  const query = authQueries.find(({ typeId }) => typeId === 'PASSKEY')
+  if (query?.typeId !== 'PASSKEY') return undefined
+  if (query.isPasskeyEnrolled) return 'passkey'
+  return hasApp(authQueries) ? undefined : 'passkey/enroll'
+}
+
+/** Whether a code of the authenticator app is one of the answers. */
+export function hasApp(authQueries: readonly AuthQuery[]): boolean {
+  return authQueries.some((query) => query.typeId === 'MFA' && query.isTotpEnrolled)
 }
 
 /** The page for the next factor. A required external JWT is a failure (D-14), handled by `withForm`. */
@@ -110,8 +129,7 @@ function factorPage(
   authRequestId: string,
   authQueries: readonly AuthQuery[],
 ): SafeHtml {
-  const isEnrolled = authQueries.some((query) => query.typeId === 'MFA' && query.isTotpEnrolled)
-  return isEnrolled
+  return hasApp(authQueries)
     ? totpPage(presentation, { authRequestId, canRecover: true })
     : enrollStartPage(presentation, { authRequestId })
 }
@@ -123,7 +141,7 @@ export function loginPage(
   { ask }: Pick<Found, 'ask'>,
   headers: HeaderFields = {},
 ): Answer {
-  const policy = { formAction: [formActionSource(ask.redirectUri)], script: 'helpers' } as const
+  const policy = { formAction: [formActionSource(ask.redirectUri)], script: 'passkeys' } as const
   return page(status, html, policy, headers)
 }
 
@@ -132,6 +150,7 @@ export const MENDABLE: readonly FailureCode[] = [
   'INVALID_AUTH',
   'SERVER_TOO_BUSY',
   'MFA_INVALID_TOKEN',
+  'PASSKEY_INVALID',
   'MFA_ENROLLMENT_NOT_STARTED',
   'RATE_LIMITED',
 ]

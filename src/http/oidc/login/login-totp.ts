@@ -25,9 +25,15 @@ import {
   whatToPost,
   withForm,
 } from './login-step.ts'
+import { hasPasskey } from './passkey/passkey-pages.ts'
 
 export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtListener): void {
   const url = PATHS.loginTotp
+  /** After an enrollment, a code may still be posted (D-20), and nothing else. */
+  const canUsePasskey = async (found: Awaited<ReturnType<typeof findRequestForTotp>>) =>
+    found.state === 'partially-authenticated' &&
+    hasPasskey(await queriesOf(ports, found), 'enrolled')
+
   router.add({ ...LOGIN_GET, url }, async (call) => {
     const { authRequestId, origin } = readStep(call, listener)
     const found = await findRequestForTotp(ports, authRequestId, origin)
@@ -36,7 +42,11 @@ export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtList
     const presentation = await partly(ports, call, found, authRequestId)
     return loginPage(
       200,
-      totpPage(presentation, { authRequestId, canRecover: true }),
+      totpPage(presentation, {
+        authRequestId,
+        canRecover: true,
+        canUsePasskey: await canUsePasskey(found),
+      }),
       found,
       headers,
     )
@@ -50,6 +60,7 @@ export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtList
       totpPage(await partly(ports, call, found, authRequestId), {
         authRequestId,
         canRecover: true,
+        canUsePasskey: await canUsePasskey(found),
         error,
       })
     return withForm(ports, call, { found, form }, async () => {

@@ -9,6 +9,7 @@ import { submitPrimary } from '../../../domain/login/submit-primary.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { passwordPage } from '../../../web/login/pages/password-page.ts'
+import type { ListenerParts } from '../../listener-parts.ts'
 import { bearersOf } from '../../reading/bearers.ts'
 import { passwordCredentials, textList } from '../../reading/fields.ts'
 import { shownDevice } from '../../reading/known-device.ts'
@@ -26,9 +27,14 @@ import {
   whatToPost,
   withForm,
 } from './login-step.ts'
+import { offeredPasskey } from './passkey/passkey-pages.ts'
 import { choiceOf, fetchJwtFrom } from './signer-choice.ts'
 
-export function addLoginUsername(router: Router, ports: LoginPorts, listener: AtListener): void {
+export function addLoginUsername(
+  router: Router,
+  ports: LoginPorts,
+  listener: AtListener & Pick<ListenerParts, 'relyingParty'>,
+): void {
   const failedTries = createFailedTries()
   for (const url of [PATHS.loginUsername, PATHS.loginPassword]) {
     router.add({ ...LOGIN_GET, url }, async (call) => {
@@ -43,6 +49,7 @@ export function addLoginUsername(router: Router, ports: LoginPorts, listener: At
         passwordPage(during(call, found), {
           authRequestId,
           choice: choiceOf(ports.rules, authRequestId),
+          passkey: offeredPasskey(ports, listener, call, found),
         }),
         found,
         headers,
@@ -60,7 +67,9 @@ export function addLoginUsername(router: Router, ports: LoginPorts, listener: At
       const form = (text: string, code: FailureCode) => {
         const isOneOfSeveral = code === 'INVALID_AUTH' && failedTries.add(found.key)
         const error = isOneOfSeveral ? call.presentation.say('signIn.severalFailures') : text
-        return passwordPage(during(call, found), { authRequestId, username, error, choice })
+        const passkey = offeredPasskey(ports, listener, call, found)
+        const page = { authRequestId, username, error, choice, passkey }
+        return passwordPage(during(call, found), page)
       }
       const fetchJwt = fetchJwtFrom(ports, during(call, found), found, authRequestId)
       return withForm(ports, call, { found, form, fetchJwt }, async () => {

@@ -7,6 +7,7 @@ import {
   startEnrollmentInLogin,
   verifyEnrollmentInLogin,
 } from '../../../domain/login/enroll-second-factor.ts'
+import { queriesOf } from '../../../domain/login/outstanding-queries.ts'
 import type { LoginPorts } from '../../../domain/login/ports.ts'
 import type { PartiallyAuthenticated } from '../../../domain/login/request/auth-request.ts'
 import { findRequestForEnrollment } from '../../../domain/login/request/find-request.ts'
@@ -27,6 +28,7 @@ import {
   whatToPost,
   withForm,
 } from './login-step.ts'
+import { hasPasskey } from './passkey/passkey-pages.ts'
 
 export function addTotpEnroll(
   router: Router,
@@ -42,7 +44,9 @@ export function addTotpEnroll(
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
     const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
     const presentation = await partly(ports, call, found, authRequestId)
-    return loginPage(200, enrollStartPage(presentation, { authRequestId }), found, headers)
+    const canUsePasskey = hasPasskey(await queriesOf(ports, found), 'any')
+    const html = enrollStartPage(presentation, { authRequestId, canUsePasskey })
+    return loginPage(200, html, found, headers)
   })
 
   router.add(

@@ -76,6 +76,12 @@ summary {
 .printed {
   display: none;
 }
+.passkey {
+  margin-top: 0.625rem;
+}
+.instead summary {
+  margin-bottom: 1rem;
+}
 .user-code {
   margin: 0 0 1.25rem;
   padding: 0.75rem 1rem;

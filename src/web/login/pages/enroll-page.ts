@@ -14,6 +14,8 @@ import { qrCodeSvg } from '../qr-code.ts'
 
 export interface EnrollStartPage {
   readonly authRequestId: string
+  /** Whether a passkey would do instead. */
+  readonly canUsePasskey?: boolean
   /** Why the last attempt to set it up failed. */
   readonly error?: string
 }
@@ -21,7 +23,7 @@ export interface EnrollStartPage {
 /** A code is required and there is no app yet. Starting changes data, so it is a button and not a link. */
 export function enrollStartPage(presentation: Presentation, page: EnrollStartPage): SafeHtml {
   const { say } = presentation
-  const { authRequestId, error } = page
+  const { authRequestId, canUsePasskey = false, error } = page
   return layout(presentation, {
     title: say('enrollStart.title'),
     error,
@@ -31,7 +33,7 @@ ${alert(error, 'focused')}<form method="post" action="/oidc/login/totp/enroll">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <button type="submit">${say('enrollStart.submit')}</button>
 </form>
-<p class="note">${say('enroll.apps')}</p>`,
+<p class="note">${say('enroll.apps')}</p>${canUsePasskey ? html`\n<p class="instead"><a href="${loginAddress('passkey/enroll', authRequestId)}">${say('code.passkeyInstead')}</a></p>` : undefined}`,
   })
 }
 

@@ -7,6 +7,8 @@ import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
 import { loginAddress } from '../login-address.ts'
 import { HELPERS } from '../look/helpers-script.ts'
+import { passkeyForm } from '../look/passkey-form.ts'
+import { PASSKEYS } from '../look/passkey-script.ts'
 import { passwordField } from '../password-field.ts'
 import type { Presentation } from '../presentation.ts'
 import { type SignerChoice, signerLinks } from '../signer-links.ts'
@@ -19,11 +21,13 @@ export interface PasswordPage {
   readonly error?: string
   /** The identity providers that the user can choose. */
   readonly choice?: SignerChoice
+  /** The options for a passkey alone; undefined if none can be used here. */
+  readonly passkey?: object | undefined
 }
 
 export function passwordPage(presentation: Presentation, page: PasswordPage): SafeHtml {
   const { say } = presentation
-  const { authRequestId, username = '', error, choice = { links: [] } } = page
+  const { authRequestId, username = '', error, choice = { links: [] }, passkey } = page
   // The error describes the focused field, so that a screen reader announces it when the page opens.
   const described = error === undefined ? undefined : html` aria-describedby="error"`
   const onUsername = username === '' ? html` autofocus` : undefined
@@ -35,7 +39,7 @@ export function passwordPage(presentation: Presentation, page: PasswordPage): Sa
     content: html`${alert(error)}<form method="post" action="/oidc/login/username">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <label for="username">${say('signIn.username')}</label>
-<input id="username" name="username" type="text" value="${username}" required autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false"${described}${onUsername}>
+<input id="username" name="username" type="text" value="${username}" required autocomplete="${passkey === undefined ? 'username' : 'username webauthn'}" autocapitalize="none" autocorrect="off" spellcheck="false"${described}${onUsername}>
 ${passwordField(presentation, {
   name: 'password',
   label: say('signIn.password'),
@@ -43,7 +47,7 @@ ${passwordField(presentation, {
   attributes: html`${described}${onPassword}`,
 })}
 <button type="submit">${say('signIn.submit')}</button>
-</form>${choice.links.length === 0 ? undefined : others(presentation, choice)}
+</form>${passkey === undefined ? undefined : withPasskey(presentation, authRequestId, passkey)}${choice.links.length === 0 ? undefined : others(presentation, choice)}
 ${HELPERS}`,
   })
 }
@@ -51,4 +55,18 @@ ${HELPERS}`,
 function others(presentation: Presentation, choice: SignerChoice): SafeHtml {
   return html`\n<p class="or"><span>${presentation.say('signIn.or')}</span></p>
 ${signerLinks(presentation, choice)}`
+}
+
+/** D-431. Without scripts there is no button, and the password works all the same. */
+function withPasskey(presentation: Presentation, authRequestId: string, options: object): SafeHtml {
+  return html`\n${passkeyForm(presentation, {
+    action: '/oidc/login/passkey',
+    kind: 'get',
+    options,
+    fields: { id: authRequestId },
+    button: presentation.say('signIn.passkey'),
+    look: 'choice',
+    autofill: true,
+  })}
+${PASSKEYS}`
 }

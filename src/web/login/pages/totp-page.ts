@@ -12,13 +12,15 @@ export interface TotpPage {
   readonly authRequestId: string
   /** Whether to mention recovery codes. */
   readonly canRecover: boolean
+  /** Whether a passkey would do instead. */
+  readonly canUsePasskey?: boolean
   /** Why the last code failed. The code itself is never returned. */
   readonly error?: string
 }
 
 export function totpPage(presentation: Presentation, page: TotpPage): SafeHtml {
   const { say } = presentation
-  const { authRequestId, canRecover, error } = page
+  const { authRequestId, canRecover, canUsePasskey = false, error } = page
   const recovery = canRecover ? html`\n<p class="note">${say('code.recovery')}</p>` : undefined
   return layout(presentation, {
     title: say('code.title'),
@@ -29,6 +31,6 @@ export function totpPage(presentation: Presentation, page: TotpPage): SafeHtml {
 <input type="hidden" name="id" value="${authRequestId}">
 ${codeField({ label: say('code.label'), keyboard: 'text', isFirst: true, error })}
 <button type="submit">${say('code.submit')}</button>
-</form>${recovery}`,
+</form>${canUsePasskey ? html`\n<p class="instead"><a href="${loginAddress('passkey', authRequestId)}">${say('code.passkeyInstead')}</a></p>` : undefined}${recovery}`,
   })
 }

@@ -33,6 +33,4 @@ export const GATEWAY: Readonly<Record<keyof typeof EN, string>> = {
   'gateway.toStart': 'Zur Startseite',
   'gateway.signOut.message': 'Sie sind bei {host} als {name} angemeldet.',
   'gateway.signedOut.message': 'Sie sind von {host} abgemeldet.',
-  'gateway.signedOut.local':
-    'Der Anmeldedienst war nicht erreichbar. Ihre Sitzung endet dort von selbst; hier kann sie niemand mehr verwenden.',
 }

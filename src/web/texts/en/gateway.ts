@@ -31,6 +31,4 @@ export const GATEWAY = {
   'gateway.toStart': 'Go to the start page',
   'gateway.signOut.message': 'You are signed in to {host} as {name}.',
   'gateway.signedOut.message': 'You are signed out of {host}.',
-  'gateway.signedOut.local':
-    'The sign-in service could not be told. Your session there ends by itself; nothing here can use it.',
 } as const

@@ -6,38 +6,60 @@ import { loginOwner } from '../../../../domain/factors/factor-owner.ts'
 import { proveOptions } from '../../../../domain/factors/passkey/passkey-factor.ts'
 import { signInOptions } from '../../../../domain/factors/passkey/prove-by-passkey.ts'
 import type { LoginPorts } from '../../../../domain/login/ports.ts'
-import { findOpenRequest } from '../../../../domain/login/request/find-request.ts'
+import { findOpenRequest, type OpenRequest } from '../../../../domain/login/request/find-request.ts'
 import { submitPrimary } from '../../../../domain/login/submit-primary.ts'
 import { submitSecondFactor } from '../../../../domain/login/submit-second-factor.ts'
-import { Failure } from '../../../../errors/catalogue.ts'
+import { Failure, type FailureCode } from '../../../../errors/catalogue.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../../protocol/headers.ts'
+import { passwordPage } from '../../../../web/login/pages/password-page.ts'
 import { json } from '../../../answer.ts'
+import type { Call } from '../../../call.ts'
 import type { ListenerParts } from '../../../listener-parts.ts'
 import { bearersOf } from '../../../reading/bearers.ts'
 import { textList } from '../../../reading/fields.ts'
 import { credentialField, passkeyAnswer } from '../../../reading/passkey-fields.ts'
 import type { Router } from '../../../router.ts'
 import { PATHS } from '../../paths.ts'
+import { during } from '../during.ts'
 import {
   answerStep,
   LOGIN_GET,
   LOGIN_POST,
   LOGIN_ROUTE,
+  loginPage,
   readStep,
   whatToPost,
+  withForm,
 } from '../login-step.ts'
+import { choiceOf, fetchJwtFrom } from '../signer-choice.ts'
+import { offeredPasskey, provePage } from './passkey-pages.ts'
 
 export function addLoginPasskey(
   router: Router,
   ports: LoginPorts,
-  listener: Pick<ListenerParts, 'corsOrigins' | 'relyingParty'>,
+  listener: Pick<ListenerParts, 'corsOrigins' | 'relyingParty' | 'totpHostname'>,
 ): void {
   const url = PATHS.loginPasskey
   router.add({ ...LOGIN_GET, url }, async (call) => {
     const { authRequestId, origin } = readStep(call, listener)
-    await findOpenRequest(ports, authRequestId, origin)
-    return whatToPost(authRequestId, url, ['id', 'credential'])
+    const found = await findOpenRequest(ports, authRequestId, origin)
+    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['id', 'credential'])
+    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+    const html =
+      found.state === 'partially-authenticated'
+        ? await provePage(ports, listener, call, { found, authRequestId })
+        : signInPage(call, found, authRequestId)
+    return loginPage(200, html, found, headers)
   })
+
+  /** A passkey alone is offered beside the password. */
+  const signInPage = (call: Call, found: OpenRequest, authRequestId: string, error?: string) =>
+    passwordPage(during(call, found), {
+      authRequestId,
+      choice: choiceOf(ports.rules, authRequestId),
+      passkey: offeredPasskey(ports, listener, call, found),
+      ...(error === undefined ? {} : { error }),
+    })
 
   router.add(
     {
@@ -70,17 +92,28 @@ export function addLoginPasskey(
     if (found.state === 'partially-authenticated') {
       const code = passkeyAnswer(fields)
       const submission = { factor: 'passkey', request: found, code, caller, rp } as const
-      const step = await submitSecondFactor(ports, submission)
-      return answerStep(ports, call, { step, found, authRequestId })
+      const form = (error: string) =>
+        provePage(ports, listener, call, { found, authRequestId, error })
+      return withForm(ports, call, { found, form }, async () => {
+        const step = await submitSecondFactor(ports, submission)
+        return answerStep(ports, call, { step, found, authRequestId })
+      })
     }
     const credentials = { assertion: credentialField(fields), owner: loginOwner(found), rp }
-    const step = await submitPrimary(ports, {
-      request: found,
-      credential: { method: 'passkey', credentials },
-      bearers: bearersOf(call),
-      configTypes: textList(fields, 'configTypes'),
-      caller,
+    const configTypes = textList(fields, 'configTypes')
+    const refused = call.presentation.say('passkey.refused')
+    const form = (text: string, code: FailureCode) =>
+      signInPage(call, found, authRequestId, code === 'INVALID_AUTH' ? refused : text)
+    const fetchJwt = fetchJwtFrom(ports, during(call, found), found, authRequestId)
+    return withForm(ports, call, { found, form, fetchJwt }, async () => {
+      const step = await submitPrimary(ports, {
+        request: found,
+        credential: { method: 'passkey', credentials },
+        bearers: bearersOf(call),
+        configTypes,
+        caller,
+      })
+      return answerStep(ports, call, { step, found, authRequestId })
     })
-    return answerStep(ports, call, { step, found, authRequestId })
   })
 }

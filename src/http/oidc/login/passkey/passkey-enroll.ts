@@ -5,13 +5,27 @@ import {
 } from '../../../../domain/login/enroll-second-factor.ts'
 import type { LoginPorts } from '../../../../domain/login/ports.ts'
 import { findRequestForEnrollment } from '../../../../domain/login/request/find-request.ts'
+import type { FailureCode } from '../../../../errors/catalogue.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../../protocol/headers.ts'
 import { json } from '../../../answer.ts'
 import type { ListenerParts } from '../../../listener-parts.ts'
 import { newPasskeyAnswer } from '../../../reading/passkey-fields.ts'
 import type { Router } from '../../../router.ts'
 import { PATHS } from '../../paths.ts'
-import { answerStep, LOGIN_GET, LOGIN_ROUTE, readStep, whatToPost } from '../login-step.ts'
+import {
+  answerStep,
+  LOGIN_GET,
+  LOGIN_ROUTE,
+  loginPage,
+  MENDABLE,
+  readStep,
+  whatToPost,
+  withForm,
+} from '../login-step.ts'
+import { enrollmentPage } from './passkey-pages.ts'
+
+/** Another passkey may do. */
+const MENDABLE_HERE: readonly FailureCode[] = [...MENDABLE, 'PASSKEY_EXISTS']
 
 export function addPasskeyEnroll(
   router: Router,
@@ -20,10 +34,13 @@ export function addPasskeyEnroll(
 ): void {
   const url = PATHS.passkeyEnroll
 
-  router.add({ ...LOGIN_GET, url }, async (call) => {
+  router.add({ ...LOGIN_GET, url, replies: [...LOGIN_GET.replies, 409] }, async (call) => {
     const { authRequestId, origin } = readStep(call, listener)
-    await findRequestForEnrollment(ports, authRequestId, origin)
-    return whatToPost(authRequestId, url, ['id'])
+    const found = await findRequestForEnrollment(ports, authRequestId, origin)
+    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['id'])
+    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+    const html = await enrollmentPage(ports, listener, call, { found, authRequestId })
+    return loginPage(200, html, found, headers)
   })
 
   router.add(
@@ -61,14 +78,20 @@ export function addPasskeyEnroll(
     async (call) => {
       const { fields, authRequestId, origin } = readStep(call, listener)
       const request = await findRequestForEnrollment(ports, authRequestId, origin)
-      const step = await verifyEnrollmentInLogin(ports, {
-        factor: 'passkey',
-        request,
-        answer: newPasskeyAnswer(fields),
-        caller: call.caller,
-        rp: listener.relyingParty(call),
+      const answer = newPasskeyAnswer(fields)
+      const form = (error: string) =>
+        enrollmentPage(ports, listener, call, { found: request, authRequestId, error })
+      const use = { found: request, form, mendable: MENDABLE_HERE }
+      return withForm(ports, call, use, async () => {
+        const step = await verifyEnrollmentInLogin(ports, {
+          factor: 'passkey',
+          request,
+          answer,
+          caller: call.caller,
+          rp: listener.relyingParty(call),
+        })
+        return answerStep(ports, call, { step, found: request, authRequestId })
       })
-      return answerStep(ports, call, { step, found: request, authRequestId })
     },
   )
 }

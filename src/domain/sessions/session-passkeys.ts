@@ -1,0 +1,123 @@
+/**
+ * A user's own passkeys, from inside a session: D-430, D-437. Adding one needs a recent login, because it opens the
+ * account from then on; removing one needs an answer of a factor, and ends the sessions that it began.
+ */
+import type { AuthenticatorId } from '../../base/ids.ts'
+import { minutes } from '../../base/time/duration.ts'
+import { plus } from '../../base/time/instant.ts'
+import { Failure } from '../../errors/catalogue.ts'
+import type { Caller } from '../audit/events.ts'
+import { recordEvent } from '../audit/record.ts'
+import type { PasskeySetup } from '../factors/passkey/enroll-passkey.ts'
+import type { RequestOptions } from '../factors/passkey/options.ts'
+import type { Passkey } from '../factors/passkey/passkey.ts'
+import { proveOptions } from '../factors/passkey/passkey-factor.ts'
+import type { StartedEnrollment } from '../factors/second-factor.ts'
+import { enrolledFactors } from '../factors/second-factors.ts'
+import { notFound } from '../refusals.ts'
+import type { Stores } from '../stores.ts'
+import type { CallSession } from './call-session.ts'
+import { endSessionsWithin } from './ending/end-session.ts'
+import type { EndingPorts } from './ending/ports.ts'
+import {
+  type MfaPorts,
+  proverOf,
+  type SessionAnswer,
+  type SessionFactor,
+  spend,
+  startEnrollmentInSession,
+} from './session-factors.ts'
+
+export type OwnPasskeys = Omit<SessionFactor<'passkey'>, 'factor'>
+
+/** D-437: as long as the user is certainly still there. */
+const FRESH_LOGIN = minutes(10)
+
+export function listOwnPasskeys(
+  { passkeys }: Pick<MfaPorts, 'passkeys'>,
+  { identityId }: CallSession,
+): Promise<readonly Passkey[]> {
+  return passkeys.listOf(identityId)
+}
+
+/** The options to prove a passkey in this session. Throws MFA_NOT_ENROLLED, PASSKEYS_UNAVAILABLE. */
+export function passkeyOptionsInSession(
+  ports: MfaPorts,
+  own: OwnPasskeys,
+): Promise<RequestOptions> {
+  return proveOptions(ports, proverOf(own))
+}
+
+/** Throws LOGIN_TOO_OLD, FACTOR_NOT_PROVEN, PASSKEYS_UNAVAILABLE, MAX_PASSKEYS_REACHED. */
+export async function startPasskeyInSession(
+  ports: MfaPorts,
+  own: OwnPasskeys & { readonly hostname: string },
+): Promise<StartedEnrollment<PasskeySetup>> {
+  const stored = await ports.apiSessions.find(own.session.sessionId)
+  const isFresh = stored !== undefined && plus(stored.primary.at, FRESH_LOGIN) > ports.clock.now()
+  if (!isFresh) throw new Failure('LOGIN_TOO_OLD')
+  return startEnrollmentInSession(ports, { ...own, factor: 'passkey' })
+}
+
+/** Throws NOT_FOUND if it is not the caller's own. */
+export async function renameOwnPasskey(
+  { passkeys }: Pick<MfaPorts, 'passkeys'>,
+  { session }: OwnPasskeys,
+  id: AuthenticatorId,
+  name: string,
+): Promise<void> {
+  if (!(await passkeys.rename(session.identityId, id, name))) throw notFound()
+}
+
+/** Throws NOT_FOUND if it is not the caller's own; MFA_INVALID_TOKEN, PASSKEY_INVALID, RATE_LIMITED. */
+export async function removeOwnPasskey(
+  ports: MfaPorts & EndingPorts,
+  own: OwnPasskeys,
+  id: AuthenticatorId,
+  given: SessionAnswer,
+): Promise<void> {
+  const { identityId } = own.session
+  const found = await ports.passkeys.find(id)
+  if (found?.identityId !== identityId) throw notFound()
+  const factor = await answeredFactor(ports, own, given)
+  const remove = (tx: Stores) => removePasskeyWithin(ports, tx, found, given.caller)
+  await spend(ports, { ...own, factor }, given, remove, 'always')
+}
+
+/** A code is one of the app, if there is one; it checks recovery codes as well. */
+async function answeredFactor(
+  ports: MfaPorts,
+  { session }: OwnPasskeys,
+  { answer }: SessionAnswer,
+): Promise<'totp' | 'passkey'> {
+  if (answer?.startsWith('{')) return 'passkey'
+  const enrolled = await enrolledFactors(ports, session.identityId)
+  return enrolled.has('totp') ? 'totp' : 'passkey'
+}
+
+/** Removes one passkey, and ends the sessions that it began. The caller holds the identity. Throws NOT_FOUND. */
+export async function removePasskeyWithin(
+  ports: EndingPorts,
+  tx: Stores,
+  { id, identityId, name }: Passkey,
+  caller: Caller,
+): Promise<void> {
+  if (!(await tx.passkeys.remove(identityId, id))) throw notFound()
+  await endSessionsOfPasskeys(ports, tx, [id], caller)
+  const details = { factor: 'passkey', id, name } as const
+  const removed = { type: 'mfa.removed', identityId, details } as const
+  await tx.events.insert(recordEvent(ports, caller, removed))
+}
+
+/** D-431: a session does not outlive the passkey that it began with. */
+export async function endSessionsOfPasskeys(
+  ports: EndingPorts,
+  tx: Stores,
+  ids: readonly AuthenticatorId[],
+  caller: Caller,
+): Promise<void> {
+  for (const id of ids) {
+    const sessions = await tx.apiSessions.listByAuthenticator(id)
+    await endSessionsWithin(ports, tx, { sessions }, 'authenticator-removed', caller)
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The listener for proxies, `verify.listen`: the question whether a browser may pass, and the pages of the sign-in, which
+ * the proxy passes on under `/.latchkey/`. D-413. Plain HTTP on this machine; elsewhere TLS with the certificate of the
+ * gateway. Whoever can reach it can ask about any host and path, and learns nothing without the cookie.
+ */
+import { once } from 'node:events'
+import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import https from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { type HostPort, isLoopbackHost } from '../../base/host-port.ts'
+import { newId, type RequestId } from '../../base/ids.ts'
+import type { Log } from '../../base/log.ts'
+import type { Random } from '../../base/secrets/random.ts'
+import type { Secret } from '../../base/secrets/secret.ts'
+import { type Duration, seconds } from '../../base/time/duration.ts'
+import { NOT_STORED } from '../browser/pages.ts'
+import { writeToBrowser } from '../browser/send.ts'
+import { answerSite, SITE_ROUTES } from '../browser/site.ts'
+import type { BrowserAnswer, Visit } from '../browser/visit.ts'
+import { fieldsOf } from '../http/fields.ts'
+import { readForwarded } from './forwarded.ts'
+import { answerWith, type VerifyPorts, verifyVisit } from './verify.ts'
+
+export interface ServerCertificate {
+  readonly certificatePem: string
+  readonly keyPem: Secret
+}
+
+export interface VerifyListener {
+  readonly port: number
+  /** For the next handshakes, where it speaks TLS. */
+  replaceCertificate(next: ServerCertificate): void
+  stop(): Promise<void>
+}
+
+const LARGEST_HEADERS = 32 * 1024
+const TIMEOUT: Duration = seconds(10)
+const MOST_CONNECTIONS = 1_000
+
+const PREFIX = '/.latchkey/'
+const VERIFY = `${PREFIX}verify`
+
+export async function startVerifyListener(
+  ports: VerifyPorts & { readonly random: Random; readonly log: Log },
+  at: HostPort,
+  certificate: ServerCertificate,
+): Promise<VerifyListener> {
+  const { log, random } = ports
+  const options = {
+    maxHeaderSize: LARGEST_HEADERS,
+    headersTimeout: TIMEOUT,
+    requestTimeout: TIMEOUT,
+    keepAliveTimeout: seconds(60),
+  }
+  const handler: RequestListener = (message, response) => {
+    // Envoy announces the body of the original request, and sends none of it.
+    message.resume()
+    const requestId = newId<RequestId>(random)
+    answerProxy(ports, message, requestId)
+      .then((answer) => finish(message, response, answer, requestId))
+      .catch((error: unknown) => {
+        log.error({ requestId, err: error }, 'a request failed')
+        response.destroy()
+      })
+  }
+  const server = isLoopbackHost(at.host)
+    ? http.createServer(options, handler)
+    : https.createServer({ ...options, ...tlsOf(certificate) }, handler)
+  server.maxConnections = MOST_CONNECTIONS
+  server.listen(at.port, at.host)
+  await once(server, 'listening')
+
+  function finish(
+    message: IncomingMessage,
+    response: ServerResponse,
+    { about, ...answer }: BrowserAnswer & { readonly about?: object },
+    requestId: string,
+  ): void {
+    const { status, code } = answer
+    log.info({ requestId, status, ...(code === undefined ? {} : { code }), ...about }, 'verify')
+    writeToBrowser(message, response, answer, requestId)
+  }
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    replaceCertificate(next) {
+      if (server instanceof https.Server) server.setSecureContext(tlsOf(next))
+    },
+    async stop() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function tlsOf({ certificatePem, keyPem }: ServerCertificate) {
+  return { cert: certificatePem, key: keyPem.reveal(), minVersion: 'TLSv1.2' } as const
+}
+
+async function answerProxy(
+  ports: VerifyPorts,
+  { method = '', url = '', rawHeaders }: IncomingMessage,
+  requestId: string,
+): Promise<BrowserAnswer & { readonly about?: object }> {
+  const [path = ''] = url.split('?')
+  const fields = fieldsOf(rawHeaders)
+  const isVerify = path === VERIFY || path.startsWith(`${VERIFY}/`)
+  const rest = isVerify ? url.slice(VERIFY.length) : ''
+  const asked = readForwarded({ method, rest, fields, requestId })
+  if ('fault' in asked) {
+    const visit: Visit = {
+      origin: '',
+      method,
+      target: '/',
+      fields: [],
+      isUpgrade: false,
+      requestId,
+    }
+    const why = `the request of the proxy ${asked.fault}`
+    return { ...answerWith(visit, { code: 'BAD_REQUEST' }), about: { why } }
+  }
+  const { visit, canRedirect } = asked
+  if (isVerify) {
+    const [original] = visit.target.split('?')
+    const about = { host: new URL(visit.origin).host, method: visit.method, path: original }
+    return { ...(await verifyVisit(ports, visit, { canRedirect })), about }
+  }
+  const name = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : ''
+  if (name === 'jwks.json') return keySet(ports)
+  const route = SITE_ROUTES.find((one) => one === name)
+  if (route === undefined) return answerWith(visit, { code: 'NOT_FOUND' })
+  const wanted = visit.target === '/' ? undefined : visit.target
+  const site = { ...ports, brand: ports.router.brand }
+  return answerSite(site, route, { ...visit, method, target: url, isUpgrade: false }, wanted)
+}
+
+/** The keys of the identity JWTs, in the form of RFC 7517 §5. */
+export function keySet({ jwts }: Pick<VerifyPorts, 'jwts'>): BrowserAnswer {
+  return {
+    status: 200,
+    fields: [['content-type', 'application/jwk-set+json'], ...NOT_STORED],
+    body: JSON.stringify({ keys: jwts?.keys ?? [] }),
+  }
+}

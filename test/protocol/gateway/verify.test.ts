@@ -1,0 +1,223 @@
+/**
+ * Forward authentication: what a proxy asks, and what it is told. D-413 to D-415. test/process/forward-auth.test.ts has a
+ * real proxy; here its questions are written by hand.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLocalJWKSet, jwtVerify } from 'jose'
+import {
+  gatewayVisitor,
+  NAVIGATION,
+  SCRIPT,
+  SESSION_COOKIE,
+  type Visitor,
+} from '../../support/edge/gateway-visitor.ts'
+import { plainClient } from '../../support/edge/plain-client.ts'
+import { startRealEdge } from '../../support/edge/real-edge.ts'
+import type { Reply } from '../../support/http-client.ts'
+import { startService } from '../../support/service.ts'
+
+/** Loopback, so that the controller allows it; the port is one of the proxy, not of the gateway. */
+const HOST = 'localhost:8444'
+const ORIGIN = `https://${HOST}`
+const FORWARDED = { 'x-forwarded-host': HOST, 'x-forwarded-proto': 'https' }
+const VERIFY = '/.latchkey/verify'
+
+test('forward authentication', async (t) => {
+  const service = await startService(t)
+  const listen = { host: '127.0.0.1', port: 0 }
+  const edge = await startRealEdge(t, service, { verify: { listen, jwt: true, require: {} } })
+  const url = `http://127.0.0.1:${edge.verifyPort}`
+  const client = plainClient()
+  const newVisitor = () =>
+    gatewayVisitor(service, { url, gatewayCa: '' }, { client, headers: FORWARDED })
+  const signedIn = async (): Promise<Visitor> => {
+    const visitor = newVisitor()
+    const first = await visitor.visit(VERIFY, { headers: { 'x-forwarded-uri': '/app?x=1' } })
+    const back = await visitor.visit(await visitor.logIn(first))
+    assert.equal(back.status, 303, back.text)
+    assert.equal(back.headers.location, '/app?x=1')
+    return visitor
+  }
+  const refused = (reply: Reply, status: number, code: string) => {
+    assert.equal(reply.status, status, reply.text)
+    assert.equal(reply.json().error.code, code)
+  }
+
+  await t.test(
+    'a browser is sent to sign in at the host of the proxy, and then passes',
+    async () => {
+      const visitor = newVisitor()
+      const headers = { 'x-forwarded-uri': '/app?x=1', 'x-forwarded-method': 'GET' }
+      const first = await visitor.visit(VERIFY, { headers })
+      assert.equal(first.status, 302)
+      const location = new URL(first.headers.location ?? '')
+      assert.equal(location.searchParams.get('redirect_uri'), `${ORIGIN}/.latchkey/callback`)
+      const back = await visitor.visit(await visitor.logIn(first))
+      assert.equal(back.headers.location, '/app?x=1')
+      const passed = await visitor.visit(VERIFY, { headers })
+      assert.equal(passed.status, 200)
+      assert.match(String(passed.headers['x-latchkey-identity-id']), /./)
+      assert.match(String(passed.headers['x-latchkey-session-id']), /./)
+      assert.equal(passed.headers['cache-control'], 'no-store')
+    },
+  )
+
+  await t.test('the JWT says who it is, for this application and a minute', async () => {
+    const visitor = await signedIn()
+    const passed = await visitor.visit(VERIFY)
+    const keys = createLocalJWKSet((await client.call(`${url}/.latchkey/jwks.json`)).json())
+    const jwt = String(passed.headers['x-latchkey-jwt'])
+    const expected = {
+      issuer: `${ORIGIN}/.latchkey`,
+      audience: ORIGIN,
+      typ: 'latchkey-identity+jwt',
+      currentDate: new Date(edge.clock.now()),
+    }
+    const { payload } = await jwtVerify(jwt, keys, expected)
+    assert.equal(payload.sub, passed.headers['x-latchkey-identity-id'])
+    assert.equal(payload['sid'], passed.headers['x-latchkey-session-id'])
+    assert.equal((payload.exp ?? 0) - (payload.iat ?? 0), 60)
+    await assert.rejects(jwtVerify(jwt, keys, { ...expected, audience: 'https://other.example' }))
+    // It is no credential at the controller, nor here.
+    const call = await service.call('/edge/client/v1/current-identity', {
+      headers: { authorization: `Bearer ${jwt}` },
+    })
+    assert.equal(call.status, 401)
+  })
+
+  await t.test('nginx is told 401, which it can act upon', async () => {
+    const original = { 'x-original-uri': '/app', 'x-original-method': 'GET' }
+    const reply = await newVisitor().visit(VERIFY, { headers: original })
+    assert.equal(reply.status, 401)
+    assert.match(String(reply.headers['www-authenticate']), /Bearer/)
+    // And fetches the redirect itself.
+    const begun = await newVisitor().visit('/.latchkey/sign-in', { headers: original })
+    assert.equal(begun.status, 302)
+    const whole = await newVisitor().visit(VERIFY, {
+      headers: { 'x-original-url': `${ORIGIN}/app`, 'x-forwarded-host': [] },
+    })
+    assert.equal(whole.status, 401)
+  })
+
+  await t.test('Envoy asks with the path and the method of the request itself', async () => {
+    const visitor = newVisitor()
+    const headers = { host: HOST, 'x-forwarded-host': [] }
+    const first = await visitor.visit(`${VERIFY}/deep/path?y=2`, { headers })
+    const back = await visitor.visit(await visitor.logIn(first), { headers })
+    assert.equal(back.headers.location, '/deep/path?y=2')
+    const passed = await visitor.visit(`${VERIFY}/deep/path?y=2`, { headers })
+    assert.equal(passed.status, 200)
+    const posted = await visitor.visit(`${VERIFY}/deep`, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        ...SCRIPT,
+        'sec-fetch-site': 'cross-site',
+        origin: 'https://evil.example',
+      },
+    })
+    refused(posted, 403, 'CROSS_SITE')
+  })
+
+  await t.test('scripts get 401, and programs with a token but no cookie too', async () => {
+    refused(await newVisitor().visit(VERIFY, { headers: SCRIPT }), 401, 'UNAUTHORIZED')
+    // D-415: nothing proves that the caller is the holder of the token.
+    const bearer = await newVisitor().visit(VERIFY, {
+      headers: { ...SCRIPT, authorization: `Bearer ${edge.admin.token}` },
+    })
+    refused(bearer, 401, 'UNAUTHORIZED')
+  })
+
+  await t.test('a change or a WebSocket from another site is refused', async () => {
+    const visitor = await signedIn()
+    const other = { ...SCRIPT, 'sec-fetch-site': 'same-site', origin: 'https://sibling.example' }
+    for (const headers of [
+      { ...other, 'x-forwarded-method': 'POST' },
+      { ...other, 'x-original-method': 'DELETE' },
+      { ...other, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
+      { ...other, 'sec-fetch-mode': 'websocket' },
+    ]) {
+      refused(await visitor.visit(VERIFY, { headers }), 403, 'CROSS_SITE')
+    }
+    const own = { ...SCRIPT, origin: ORIGIN, 'x-forwarded-method': 'POST' }
+    assert.equal((await visitor.visit(VERIFY, { headers: own })).status, 200)
+  })
+
+  await t.test(
+    'a question that is ambiguous, about plain HTTP or about no host is refused',
+    async () => {
+      for (const headers of [
+        { 'x-forwarded-proto': 'http' },
+        { 'x-forwarded-host': 'a.example, b.example' },
+        { 'x-forwarded-host': [HOST, 'b.example'] },
+        { 'x-forwarded-uri': ['/a', '/b'] },
+        { 'x-forwarded-method': 'get it' },
+      ]) {
+        refused(await newVisitor().visit(VERIFY, { headers }), 400, 'BAD_REQUEST')
+      }
+      const reply = await newVisitor().visit('/elsewhere', { headers: SCRIPT })
+      refused(reply, 404, 'NOT_FOUND')
+    },
+  )
+
+  await t.test('the address to return to stays at the host of the proxy', async () => {
+    for (const uri of ['//evil.example', '/\\evil.example', 'https://evil.example/']) {
+      const visitor = newVisitor()
+      const first = await visitor.visit(VERIFY, { headers: { 'x-forwarded-uri': uri } })
+      const back = await visitor.visit(await visitor.logIn(first))
+      assert.equal(new URL(back.headers.location ?? '', ORIGIN).origin, ORIGIN)
+    }
+  })
+
+  await t.test('a cookie of one host is none at another, and ends with its session', async () => {
+    const visitor = await signedIn()
+    const headers = { ...SCRIPT, 'x-forwarded-host': 'other.example' }
+    refused(await visitor.visit(VERIFY, { headers }), 401, 'UNAUTHORIZED')
+    const again = await signedIn()
+    const passed = await again.visit(VERIFY)
+    const sessionId = String(passed.headers['x-latchkey-session-id'])
+    await edge.admin.act('DELETE', `/api-sessions/${sessionId}`)
+    for (;;) {
+      const reply = await again.visit(VERIFY, { headers: SCRIPT })
+      if (reply.status === 401) break
+      assert.equal(reply.status, 200)
+    }
+  })
+
+  await t.test(
+    'at the gateway itself the host is that of the request, and nothing is redirected',
+    async () => {
+      const visitor = gatewayVisitor(service, edge)
+      await visitor.signIn()
+      const passed = await visitor.visit(VERIFY)
+      assert.equal(passed.status, 200)
+      assert.match(String(passed.headers['x-latchkey-jwt']), /./)
+      const forged = await visitor.visit(VERIFY, { headers: FORWARDED })
+      assert.equal(forged.status, 200, 'the fields of a proxy do not count here')
+      const none = await gatewayVisitor(service, edge).visit(VERIFY, { headers: NAVIGATION })
+      assert.equal(none.status, 401)
+      const unsafe = { ...SCRIPT, 'x-forwarded-method': 'POST', origin: 'https://evil.example' }
+      refused(await visitor.visit(VERIFY, { headers: unsafe }), 403, 'CROSS_SITE')
+      assert.equal(visitor.cookies.has(SESSION_COOKIE), true)
+    },
+  )
+})
+
+test('the rules of forward authentication are those of upstreams, and a person gets a page', async (t) => {
+  const service = await startService(t)
+  const listen = { host: '127.0.0.1', port: 0 }
+  const require = { roles: ['db-admins'] }
+  const edge = await startRealEdge(t, service, { verify: { listen, jwt: false, require } })
+  const url = `http://127.0.0.1:${edge.verifyPort}`
+  const given = { client: plainClient(), headers: FORWARDED }
+  const visitor = gatewayVisitor(service, { url, gatewayCa: '' }, given)
+  const back = await visitor.visit(await visitor.logIn(await visitor.visit(VERIFY)))
+  assert.equal(back.status, 303)
+  const page = await visitor.visit(VERIFY)
+  assert.equal(page.status, 403)
+  assert.match(page.text, /You have no access/)
+  const script = await visitor.visit(VERIFY, { headers: SCRIPT })
+  assert.equal(script.json().error.code, 'ROLE_REQUIRED')
+  assert.equal(page.headers['x-latchkey-identity-id'], undefined)
+})
