@@ -93,7 +93,9 @@ function progressOf({ outcome, confirmed, all }: ShownEnd): string {
   if (outcome === 'pending') {
     return `${confirmed} of ${all} routers and instances have confirmed it so far.`
   }
-  return `All ${all} routers and instances have confirmed it, or refuse it.`
+  return outcome === 'confirmed'
+    ? 'Every router and instance has confirmed it.'
+    : 'Every router and instance has confirmed it, or refuses it.'
 }
 
 /**

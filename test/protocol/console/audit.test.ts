@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cell } from '../../../src/http/console/events/export-events.ts'
-import { openChangeStream } from '../../support/browser/change-stream.ts'
 import { openConsole } from '../../support/login/account.ts'
 import { CLIENT_API } from '../../support/login/legacy.ts'
 import { administrate } from '../../support/management.ts'
+import { openChangeStream } from '../../support/monitoring/change-stream.ts'
 import { startService } from '../../support/service.ts'
 
 test('a cell that a spreadsheet would run as a formula is text', () => {

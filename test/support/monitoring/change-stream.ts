@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import type { TestContext } from 'node:test'
-import type { CookieBrowser } from './cookie-browser.ts'
+import type { CookieBrowser } from '../browser/cookie-browser.ts'
 
 export interface ChangeStream {
   /** What has come so far. */
