@@ -263,6 +263,7 @@ export function aPartialRequest(
       nonce: 'nonce',
       prompt: 'login',
       maxAge: minutes(5),
+      stepUp: ['totp'],
       configTypes: ['config-1'],
     },
     browser: hash('cookie'),

@@ -133,6 +133,7 @@ function loginFor(
       nonce: undefined,
       prompt: undefined,
       maxAge: undefined,
+      stepUp: undefined,
       configTypes: [],
     },
     browser: undefined,

@@ -30,7 +30,13 @@ async function startTcpEdge(t: TestContext, most?: number) {
       ? []
       : [createConnectRoute({ times: { answer: seconds(30) }, mostPerIdentity: most })]
   const edge = await startEdge(t, pki, alice, {
-    upstreams: (to) => [{ ...to, name: 'web' }, tcp('postgres', service.port), tcp('down', 1)],
+    upstreams: (to) => [
+      { ...to, name: 'web' },
+      tcp('postgres', service.port),
+      tcp('down', 1),
+      { ...tcp('ruled', service.port), require: { amr: ['totp'] } },
+      { ...tcp('others', service.port), require: { identities: ['bob'] } },
+    ],
     gateway: { ownRoutes: route },
   })
   return { edge, service }
@@ -99,6 +105,8 @@ test('whatever is missing or ambiguous is refused with its code, and opens nothi
     ['more than a name', at('postgres/x'), 404, 'UNKNOWN_SERVICE'],
     ['the name of an HTTP upstream', at('web'), 404, 'UNKNOWN_SERVICE'],
     ['a service that is down', at('down'), 502, 'BAD_GATEWAY'],
+    ['a factor that a rule demands', at('ruled'), 401, 'FACTOR_REQUIRED'],
+    ['an identity that a rule does not name', at('others'), 403, 'IDENTITY_NOT_ALLOWED'],
     ['a cookie', [...at('postgres'), 'cookie: a=b'], 400, 'BAD_REQUEST'],
     ['a body', [...at('postgres'), 'content-length: 3'], 400, 'BAD_REQUEST'],
     ['two credentials', [...at('postgres'), token], 400, 'BAD_REQUEST'],

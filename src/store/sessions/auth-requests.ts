@@ -45,6 +45,7 @@ const BODY = object({
     nonce: optional(text),
     prompt: optional(text<'login'>),
     maxAge: optional(integer<Duration>),
+    stepUp: optional(listOf(text<NonNullable<ClientAsk['stepUp']>[number]>)),
     configTypes: listOf(text),
   }),
   browser: optional(text<SecretHash>),

@@ -34,6 +34,7 @@ const AWAITING: AwaitingPrimary = {
     nonce: undefined,
     prompt: undefined,
     maxAge: undefined,
+    stepUp: undefined,
     configTypes: ['one'],
   },
   browser: undefined,

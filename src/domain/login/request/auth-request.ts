@@ -9,7 +9,7 @@ import type { ApiSessionId } from '../../../base/ids.ts'
 import type { SecretHash } from '../../../base/secrets/vault.ts'
 import type { Duration } from '../../../base/time/duration.ts'
 import type { Instant } from '../../../base/time/instant.ts'
-import type { SecondFactorId } from '../../../protocol/factors/second-factors.ts'
+import type { FactorChoice, SecondFactorId } from '../../../protocol/factors/second-factors.ts'
 import type { Issuer, ResponseMode, Scope } from '../../../protocol/oidc.ts'
 import { NO_FACTORS, type ProvenPrimary, type ProvenSecondary } from '../../factors/proven.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
@@ -35,6 +35,8 @@ export interface ClientAsk {
   readonly prompt: 'login' | undefined
   /** OIDC Core §3.1.2.1: how long ago the user may have authenticated at an IdP (D-241). Zero implies `prompt`. */
   readonly maxAge: Duration | undefined
+  /** `acr_values`: the login must prove one of these second factors, whatever the policy demands (D-460). */
+  readonly stepUp: FactorChoice | undefined
   readonly configTypes: readonly string[]
 }
 
