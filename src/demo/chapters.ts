@@ -22,7 +22,7 @@ export const ENV_FILE = 'env'
 const CLIENT_API = '/edge/client/v1'
 
 export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
-  const { serviceUrl, gatewayUrl, idpUrl, passwords } = demo
+  const { serviceUrl, gatewayUrl, linesName, idpUrl, passwords } = demo
   const step = (line: string, seen: string): Step => ({ line, seen })
   const curl = 'curl -sS --cacert ca.pem'
   const server = `--url ${serviceUrl} --ca ca.pem`
@@ -56,8 +56,8 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
       steps: [
         step(
           'latchkey login',
-          'An address, which opens where there is a browser. It does not know our CA: go on all the ' +
-            `same. Type paula and ${passwords.paula}, or take "Continue with the demo IdP" and be emil.`,
+          'An address, which opens where there is a browser; elsewhere an address and a code. The browser does not ' +
+            `know our CA: go on all the same. Type paula and ${passwords.paula}, or take "Continue with the demo IdP" and be emil.`,
         ),
       ],
     },
@@ -150,6 +150,15 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
         step(
           `${shown} \\\n  -w ' %{http_code}\\n' ${gatewayUrl}/hello`,
           'UNAUTHORIZED, 401: the token is missing.',
+        ),
+        step(
+          `echo hello | latchkey connect ${linesName} --stdio`,
+          'A TCP service behind the gateway answers. psql, ssh and every other client go the same way.',
+        ),
+        step(
+          `${curl} -o /dev/null -w '%{http_code} %{redirect_url}\\n' \\\n  -H 'Accept: text/html' ${gatewayUrl}/hello`,
+          'What a browser gets: it is sent to sign in, and comes back with a cookie. Open ' +
+            `${gatewayUrl}/hello in yours, and be paula.`,
         ),
         step('TOKEN=$(latchkey token)', 'Nothing: kept for after the logout.'),
         step('latchkey logout', 'The session ends, everywhere.'),

@@ -33,6 +33,9 @@ export interface Certified {
 /** The service's client id at the IdP. */
 export const CLIENT_ID = 'latchkey-demo'
 
+/** The name of the gateway, for `latchkey connect`. */
+export const GATEWAY = 'gateway'
+
 /** Shown on the login page: "Continue with …". */
 const IDP_NAME = 'the demo IdP'
 
@@ -82,7 +85,10 @@ export async function seed(
     await folder.write('carl.pem', carl.cert)
     await folder.write('carl.key', carl.key)
     await folder.write('nora.jwt', `${await make.invited('nora')}\n`)
-    const router = await enrolled(await make.invited('gateway', 'Router'), place)
+    const router = await enrolled(
+      await make.invited(GATEWAY, { type: 'Router', hosts: ['localhost'] }),
+      place,
+    )
 
     const tina = await logIn('tina')
     const totp = await setUpApp(tina, deps.clock)
@@ -101,8 +107,8 @@ function creating(admin: Pick<Session, 'call'>) {
     entity,
     identity,
     /** Creates an invitation for a certificate; returns its JWT. */
-    async invited(name: string, type = 'Default'): Promise<string> {
-      const { enrollment } = await identity(name, { type, enrollment: { ott: true } })
+    async invited(name: string, fields: Fields = {}): Promise<string> {
+      const { enrollment } = await identity(name, { ...fields, enrollment: { ott: true } })
       return (enrollment as { readonly jwt: string }).jwt
     },
     /** Creates a user with a password, and a policy; returns the id. */

@@ -37,14 +37,5 @@ export async function startService(
   return startInstance({ config, adminPassword, ...deps, handOver: async () => undefined })
 }
 
-/** The certificate that it presents, and the CA to trust. */
-export async function readCertificates(home: string) {
-  const { ca, serverCertificate, serverKey } = homeFiles(home)
-  const [caPem, certificatePem, keyPem] = await Promise.all(
-    [ca, serverCertificate, serverKey].map((path) => readFile(path, 'utf8')),
-  )
-  return {
-    caPem: caPem ?? '',
-    server: { certificatePem: certificatePem ?? '', keyPem: new Secret(keyPem ?? '') },
-  }
-}
+/** The CA to trust, in PEM. */
+export const readCa = (home: string): Promise<string> => readFile(homeFiles(home).ca, 'utf8')

@@ -6,6 +6,7 @@
 
 import { formatHostPort } from '../base/host-port.ts'
 import { systemRandom } from '../base/secrets/random.ts'
+import { Secret } from '../base/secrets/secret.ts'
 import { abortable } from '../base/time/abortable.ts'
 import { systemClock } from '../base/time/clock.ts'
 import { seconds } from '../base/time/duration.ts'
@@ -16,11 +17,12 @@ import { startEcho } from './echo.ts'
 import { createEndings } from './endings.ts'
 import { type DemoFolder, makeDemoFolder } from './folder.ts'
 import { startIdp } from './idp/idp.ts'
+import { startLines } from './lines.ts'
 import { openLogFile } from './log-file.ts'
 import { AT_IDP, drawPasswords, type Passwords } from './people.ts'
 import { startPhone } from './phone.ts'
-import { CLIENT_ID, seed } from './seed.ts'
-import { HOST, readCertificates, startService } from './service.ts'
+import { CLIENT_ID, GATEWAY, seed } from './seed.ts'
+import { HOST, readCa, startService } from './service.ts'
 
 export interface Demo {
   readonly folder: Pick<DemoFolder, 'path' | 'write'>
@@ -28,11 +30,17 @@ export interface Demo {
   readonly serviceUrl: string
   readonly gatewayUrl: string
   readonly echoUrl: string
+  readonly linesUrl: string
+  /** The TCP service behind the gateway, for `latchkey connect`. */
+  readonly linesName: string
   readonly idpUrl: string
   /** `otpauth://…` of tina's authenticator app. */
   readonly provisioningUrl: string
   stop(): Promise<void>
 }
+
+/** The name of the TCP service. */
+const LINES = 'lines'
 
 /** A demo waits for no request. */
 const DRAIN = seconds(1)
@@ -61,7 +69,7 @@ export async function startDemo({
     const instance = await startService(given, { clock, random, log })
     const { listeners } = opened(instance, (one) => one.stop())
     const addresses = listeners.flatMap(({ baseUrls }) => baseUrls)
-    const { caPem, server } = await readCertificates(home)
+    const caPem = await readCa(home)
     const place = { url: addresses[0] ?? '', ca: caPem }
     await folder.write('ca.pem', caPem)
 
@@ -76,6 +84,7 @@ export async function startDemo({
     opened(await startPhone(seeded.totp.secret, { clock, write, log }), (one) => one.stop())
 
     const echo = opened(await startEcho(), (one) => one.stop())
+    const lines = opened(await startLines(), (one) => one.stop())
     const gatewayLog = logOf('gateway')
     const router = opened(
       startRouter({ controller: place.url, identity: seeded.router, log: gatewayLog }),
@@ -85,10 +94,15 @@ export async function startDemo({
       router,
       settings: {
         listen: { host: HOST, port: 0 },
-        upstreams: [upstreamTo({ kind: 'http', at: echo.at })],
+        upstreams: [
+          { ...upstreamTo({ kind: 'http', at: echo.at }), name: 'echo' },
+          { ...upstreamTo({ kind: 'tcp', at: lines.at }), name: LINES },
+        ],
       },
-      // It has the same names as the service, and users already trust that CA (D-170).
-      ...server,
+      // Users already trust its CA (D-170).
+      certificatePem: seeded.router.cert,
+      keyPem: new Secret(seeded.router.key),
+      browsers: { controller: place.url, ca: caPem, clock },
       log: gatewayLog,
       random,
     })
@@ -100,6 +114,8 @@ export async function startDemo({
       serviceUrl: place.url,
       gatewayUrl: `https://${formatHostPort({ host: HOST, port: gateway.port })}`,
       echoUrl: echo.origin,
+      linesUrl: lines.url,
+      linesName: `${GATEWAY}:${gateway.port}/${LINES}`,
       idpUrl: idp.issuer,
       provisioningUrl: seeded.totp.provisioningUrl,
       stop: endAll,

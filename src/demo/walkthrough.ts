@@ -73,13 +73,15 @@ export function walkthroughOf(demo: Omit<Demo, 'stop'>, look: Look): Walkthrough
 }
 
 function overviewOf(demo: Omit<Demo, 'stop'>, { heading }: Look): readonly string[] {
-  const { serviceUrl, gatewayUrl, echoUrl, idpUrl, passwords, provisioningUrl, folder } = demo
+  const { serviceUrl, gatewayUrl, echoUrl, linesUrl, idpUrl, passwords, provisioningUrl, folder } =
+    demo
   const secret = new URL(provisioningUrl).searchParams.get('secret') ?? ''
   return [
     heading('What runs'),
     '',
     `  service   ${serviceUrl}`,
     `  gateway   ${gatewayUrl} → ${echoUrl}, which answers with what it gets`,
+    `            and → ${linesUrl}, which speaks no HTTP`,
     `  IdP       ${idpUrl}, another identity provider`,
     `  folder    ${folder.path}, with ca.pem, the CA of all of it`,
     '',
@@ -96,10 +98,14 @@ function overviewOf(demo: Omit<Demo, 'stop'>, { heading }: Look): readonly strin
   ]
 }
 
-function afterwardsOf({ serviceUrl }: Omit<Demo, 'stop'>, { heading }: Look): readonly string[] {
+function afterwardsOf(
+  { serviceUrl, gatewayUrl }: Omit<Demo, 'stop'>,
+  { heading }: Look,
+): readonly string[] {
   return [
     heading('And then'),
     '',
+    `  the service behind the gateway     ${gatewayUrl}/hello`,
     `  your own account, in the browser   ${serviceUrl}/account`,
     `  every call of the APIs, to read    ${serviceUrl}/edge/client/v1/docs`,
     `                                     ${serviceUrl}/edge/management/v1/docs`,

@@ -125,6 +125,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       return rely(exchange.socket, accepted, () => cut(exchange), mayStillPass)
     },
     opened(exchange) {
+      exchange.markPassed()
       const { socket } = exchange
       tunnels.set(socket, () => cut(exchange))
       socket.once('close', () => tunnels.delete(socket))
@@ -159,7 +160,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const code = UNREADABLE[why]
     const answer = ownAnswer({ code }, requestId)
     log.info({ requestId, status: answer.status, code, why: parserCode }, 'request')
-    onRequest?.({ status: answer.status, code, reason: undefined })
+    onRequest?.({ status: answer.status, code, isPassed: false, reason: undefined })
     return { ...answer, reason: code }
   }
 
@@ -216,6 +217,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       running -= 1
     })
     response.once('close', parts.rely(exchange, accepted, settings))
+    exchange.markPassed()
     if (socket.destroyed) return
     const given = waysIn.reduce(
       (fields, way) => way.withoutCredentials?.(fields) ?? fields,

@@ -74,6 +74,14 @@ test('the identity provider of the demo, in a browser', async (t) => {
     await arrive('dora')
   })
 
+  await t.test('paula comes through the gateway to the service behind it', async (t) => {
+    const { page } = await openPage(t)
+    await page.goto(`${demo.gatewayUrl}/hello`)
+    await sendPassword(page, { username: 'paula', password: demo.passwordOf('paula') })
+    await page.waitForURL(`${demo.gatewayUrl}/hello`)
+    assert.match((await page.textContent('body')) ?? '', /"x-latchkey-identity-id": "/)
+  })
+
   await t.test('emil sees his own account', async (t) => {
     const { page } = await openPage(t)
     await page.goto(`${demo.serviceUrl}/account`)

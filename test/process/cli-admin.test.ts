@@ -270,6 +270,25 @@ test('what administrators manage, on the command line', async (t) => {
     await refused(cli, ['create', 'identity', '--body', file], 64, /is not one JSON object/)
   })
 
+  await t.test('identities are listed by role, also together with a filter', async () => {
+    const roles = ['door "7"', 'ops'] as const
+    for (const [name, roleAttributes] of [
+      ['role-1', [roles[0], roles[1]]],
+      ['role-2', [roles[1]]],
+      ['role-3', ['ops-2']],
+    ] as const) {
+      await admin.createIdentity({ name, roleAttributes })
+    }
+    const named = async (...args: readonly string[]) =>
+      // biome-ignore lint/suspicious/noExplicitAny: JSON of the command
+      (await json(cli, 'list', 'identities', ...args)).map(({ name }: any) => name)
+    assert.deepEqual(await named('--role', roles[1]), ['role-1', 'role-2'])
+    assert.deepEqual(await named('--role', roles[0]), ['role-1'])
+    const both = ['--role', roles[1], '--filter', 'name = "role-2" or name = "role-3"']
+    assert.deepEqual(await named(...both), ['role-2'])
+    assert.deepEqual(await named('--role', 'nobody" or true'), [])
+  })
+
   await t.test('a list says when it is not whole, and --all makes it whole', async () => {
     const page = await cli.run('list', 'identities', '--limit', '1', '--sort', 'createdAt')
     assert.match(page.stdout, /^NAME .*\nadmin .*\n$/)

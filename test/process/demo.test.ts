@@ -63,6 +63,8 @@ function expectations(demo: DemoProcess): readonly Expectation[] {
     ],
     ['curl -sS --cacert ca.pem -w', /^\{"error":\{"code":"FORBIDDEN",.*\}\} 403\n$/],
     ['curl -sS --cacert ca.pem --cert', /^\{"error":\{"code":"UNAUTHORIZED",.*\}\} 401\n$/],
+    ['echo hello | latchkey connect', /^Hello from a TCP service\.\nYou said: hello\n$/],
+    ['curl -sS --cacert ca.pem -o /dev/null', /^30\d https:\/\/localhost:\d+\/oidc\//],
     ['TOKEN=$(latchkey token)', /^$/],
     ['latchkey logout', /^Logged out/],
     ['sleep 2; curl', /^\{"error":\{"code":"UNAUTHORIZED",.*\}\} 401\n$/],
@@ -156,11 +158,11 @@ test('every line that the demo prints does what is said beside it', async (t) =>
     const urls = named.match(/https:\S+/g) ?? []
     assert.deepEqual(
       urls.map((url) => new URL(url).pathname),
-      ['/account', '/edge/client/v1/docs', '/edge/management/v1/docs'],
+      ['/hello', '/account', '/edge/client/v1/docs', '/edge/management/v1/docs'],
     )
     for (const url of urls) {
       const reply = await call(url, { headers: { accept: 'text/html' } })
-      assert.ok(reply.status === 200 || reply.status === 302, `${url}: ${reply.status}`)
+      assert.ok([200, 302, 303].includes(reply.status), `${url}: ${reply.status}`)
     }
     for (const log of named.match(/\S+\.log/g) ?? []) {
       assert.match(await readFile(join(folder, log), 'utf8'), / info {2}(?:GET|POST) \//)

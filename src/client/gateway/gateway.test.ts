@@ -77,7 +77,7 @@ test('while the server is away a certificate is used to its end, and not longer'
 })
 
 const refused = (status: number, next: string) =>
-  new GatewayRefused('CODE', 'refused', { status, next })
+  new GatewayRefused(status === 401 ? 'UNAUTHORIZED' : 'CODE', 'refused', { status, next })
 
 /** Each failure once, then success; the credentials that were shown. */
 async function tried(failures: readonly Error[], patienceMilliseconds = 0) {

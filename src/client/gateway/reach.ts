@@ -65,7 +65,7 @@ export async function attempt<T>(
 function replaceable(error: unknown): 'token' | 'certificate' | undefined {
   if (!(error instanceof GatewayRefused)) return undefined
   // D-153: also `invalid`; only a refresh shows whether the session has ended.
-  if (error.status === 401) return 'token'
+  if (error.code === 'UNAUTHORIZED') return 'token'
   return error.next === 'present-certificate' ? 'certificate' : undefined
 }
 

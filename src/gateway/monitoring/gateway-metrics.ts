@@ -19,14 +19,16 @@ export interface GatewayMetrics {
   stop(): void
 }
 
-const OUTCOMES = ['passed', 'refused', 'failed', 'invalid'] as const
+/** `answered`: by the gateway itself, such as the way of a browser to its sign-in. */
+const OUTCOMES = ['passed', 'answered', 'refused', 'failed', 'invalid'] as const
 type Outcome = (typeof OUTCOMES)[number]
 
 /** The service behind is at fault, or the gateway. */
 const UPSTREAM_FAULTS = ['BAD_GATEWAY', 'GATEWAY_TIMEOUT'] as const satisfies AnswerCode[]
-const REFUSALS: readonly AnswerCode[] = ['UNAUTHORIZED', 'FORBIDDEN', 'NOT_READY']
+/** Of answers that refuse somebody. */
+const REFUSED: readonly number[] = [401, 403, 503]
 
-/** Of `RefusalReason` in src/router/check.ts; a test compares the two. Others are `other`. */
+/** Of `RefusalReason` in src/router/check.ts, which a test compares, and of the rules. Others are `other`. */
 export const REASONS = [
   'cut-off',
   'controller-unreachable',
@@ -45,6 +47,7 @@ export const REASONS = [
   'certificate-removed',
   'certificate-of-other-identity',
   'certificate-of-other-session',
+  'rule-unmet',
   'other',
 ] as const
 type Reason = (typeof REASONS)[number]
@@ -64,7 +67,7 @@ export function createGatewayMetrics(deps: {
 
   const countRequest = metrics.counter({
     name: 'latchkey_gateway_requests_total',
-    help: 'Requests by outcome: passed to an upstream, refused, failed at the upstream, or invalid.',
+    help: 'Requests by outcome: passed to an upstream, answered by the gateway, refused, failed at the upstream, or invalid.',
     labels: { outcome: OUTCOMES },
   })
   const countRefusal = metrics.counter({
@@ -126,8 +129,8 @@ export function createGatewayMetrics(deps: {
 
   return {
     contentType: METRICS_CONTENT_TYPE,
-    onRequest({ code, reason }) {
-      const outcome = outcomeOf(code)
+    onRequest({ status, code, isPassed, reason }) {
+      const outcome = outcomeOf({ status, code, isPassed })
       countRequest({ outcome })
       if (code !== undefined) countAnswer({ code })
       const fault = UPSTREAM_FAULTS.find((one) => one === code)
@@ -142,10 +145,10 @@ export function createGatewayMetrics(deps: {
   }
 }
 
-function outcomeOf(code: AnswerCode | undefined): Outcome {
-  if (code === undefined) return 'passed'
+function outcomeOf({ status, code, isPassed }: Omit<EndedRequest, 'reason'>): Outcome {
+  if (code === undefined) return isPassed ? 'passed' : 'answered'
   if (UPSTREAM_FAULTS.some((one) => one === code)) return 'failed'
-  return REFUSALS.includes(code) ? 'refused' : 'invalid'
+  return REFUSED.includes(status) ? 'refused' : 'invalid'
 }
 
 function reasonOf(reason: string | undefined): Reason {

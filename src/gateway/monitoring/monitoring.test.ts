@@ -38,14 +38,16 @@ test('health, readiness and metrics follow the gateway', async (t) => {
   assert.equal((await get('/healthz', 'POST')).status, 405)
   assert.equal((await get('/')).status, 404)
 
-  metrics.onRequest({ status: 200, code: undefined, reason: undefined })
-  metrics.onRequest({ status: 401, code: 'UNAUTHORIZED', reason: 'session-ended' })
-  metrics.onRequest({ status: 403, code: 'FORBIDDEN', reason: 'anything else' })
-  metrics.onRequest({ status: 502, code: 'BAD_GATEWAY', reason: undefined })
-  metrics.onRequest({ status: 404, code: 'NO_UPSTREAM', reason: undefined })
+  metrics.onRequest({ status: 200, code: undefined, isPassed: true, reason: undefined })
+  metrics.onRequest({ status: 302, code: undefined, isPassed: false, reason: undefined })
+  metrics.onRequest({ status: 401, code: 'UNAUTHORIZED', isPassed: false, reason: 'session-ended' })
+  metrics.onRequest({ status: 403, code: 'FORBIDDEN', isPassed: false, reason: 'anything else' })
+  metrics.onRequest({ status: 502, code: 'BAD_GATEWAY', isPassed: true, reason: undefined })
+  metrics.onRequest({ status: 404, code: 'NO_UPSTREAM', isPassed: false, reason: undefined })
   const { text } = await get('/metrics')
   for (const line of [
     'latchkey_gateway_requests_total{outcome="passed"} 1',
+    'latchkey_gateway_requests_total{outcome="answered"} 1',
     'latchkey_gateway_requests_total{outcome="refused"} 2',
     'latchkey_gateway_requests_total{outcome="failed"} 1',
     'latchkey_gateway_requests_total{outcome="invalid"} 1',

@@ -30,6 +30,8 @@ export interface Arrival {
   readonly upgrade?: Upgraded
   /** Whether the client waits for `100 Continue` before it sends the body. */
   readonly isWaiting: boolean
+  /** It goes to an upstream from here on. */
+  markPassed(): void
   /** Adds fields to the line in the log. */
   note(fields: object): void
   /** Responds; the fields of `why` are for the log alone. */
@@ -53,6 +55,8 @@ export interface EndedRequest {
   readonly status: number
   /** Of an answer that the gateway gave itself. */
   readonly code: AnswerCode | undefined
+  /** It was admitted to an upstream. */
+  readonly isPassed: boolean
   /** Why the router refused it. */
   readonly reason: string | undefined
 }
@@ -75,11 +79,12 @@ export function beginExchange(
   const [path] = (message.url ?? '').split('?') // the query may contain a secret of the upstream
   const line: Record<string, unknown> = { requestId, method: message.method, path }
   let code: AnswerCode | undefined
+  let isPassed = false
   response.once('close', () => {
     const { statusCode: status } = response
     log.info({ ...line, status }, 'request')
     const reason = typeof line['reason'] === 'string' ? line['reason'] : undefined
-    onEnd?.({ status, code, reason })
+    onEnd?.({ status, code, isPassed, reason })
   })
   return {
     requestId,
@@ -89,6 +94,9 @@ export function beginExchange(
     remoteAddress: addressOf(socket),
     ...(upgrade === undefined ? {} : { upgrade }),
     isWaiting,
+    markPassed() {
+      isPassed = true
+    },
     note: (fields) => void Object.assign(line, fields),
     answer(answer, why) {
       code = answer.code

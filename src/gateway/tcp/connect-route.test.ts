@@ -1,6 +1,7 @@
 /** `/.latchkey/connect/NAME` at a whole gateway: who gets a TCP connection, and when it ends. D-420 to D-422; R101. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect } from 'node:http2'
 import { after, type TestContext, test } from 'node:test'
 import { type Edge, startEdge } from '../../../test/support/edge/edge.ts'
 import { ALICE, openEdgePki } from '../../../test/support/edge/edge-pki.ts'
@@ -30,7 +31,13 @@ async function startTcpEdge(t: TestContext, most?: number) {
       ? []
       : [createConnectRoute({ times: { answer: seconds(30) }, mostPerIdentity: most })]
   const edge = await startEdge(t, pki, alice, {
-    upstreams: (to) => [{ ...to, name: 'web' }, tcp('postgres', service.port), tcp('down', 1)],
+    upstreams: (to) => [
+      { ...to, name: 'web' },
+      tcp('postgres', service.port),
+      tcp('down', 1),
+      { ...tcp('ruled', service.port), require: { amr: ['totp'] } },
+      { ...tcp('others', service.port), require: { identities: ['bob'] } },
+    ],
     gateway: { ownRoutes: route },
   })
   return { edge, service }
@@ -99,6 +106,8 @@ test('whatever is missing or ambiguous is refused with its code, and opens nothi
     ['more than a name', at('postgres/x'), 404, 'UNKNOWN_SERVICE'],
     ['the name of an HTTP upstream', at('web'), 404, 'UNKNOWN_SERVICE'],
     ['a service that is down', at('down'), 502, 'BAD_GATEWAY'],
+    ['a factor that a rule demands', at('ruled'), 401, 'FACTOR_REQUIRED'],
+    ['an identity that a rule does not name', at('others'), 403, 'IDENTITY_NOT_ALLOWED'],
     ['a cookie', [...at('postgres'), 'cookie: a=b'], 400, 'BAD_REQUEST'],
     ['a body', [...at('postgres'), 'content-length: 3'], 400, 'BAD_REQUEST'],
     ['two credentials', [...at('postgres'), token], 400, 'BAD_REQUEST'],
@@ -142,6 +151,20 @@ for (const [what, end] of Object.entries<(edge: Edge) => void>({
     assert.deepEqual(service.ends, ['ECONNRESET'])
   })
 }
+
+// RFC 9113 §8.2.2: a field about the connection would be an error of the gateway.
+test('HTTP/2, which cannot be upgraded, gets 426', async (t) => {
+  const { edge } = await startTcpEdge(t)
+  const session = connect(edge.url, { ca: pki.root.pem, cert: alice.pem, key: alice.keyPem })
+  t.after(() => session.destroy())
+  const stream = session.request({
+    ':path': '/.latchkey/connect/postgres',
+    authorization: `Bearer ${await pki.token()}`,
+  })
+  const [headers] = await once(stream, 'response')
+  assert.equal(headers[':status'], 426)
+  stream.resume()
+})
 
 test('a token that expires closes no open TCP connection', async (t) => {
   const { edge } = await startTcpEdge(t)

@@ -30,10 +30,13 @@ export async function openShell(t: TestContext, home: string): Promise<Shell> {
     cols: 2_000,
     rows: 2_000,
     cwd: home,
-    env: { ...childEnvironment({ HOME: home }), TERM: 'xterm', PS1: '', PS2: '' } as Record<
-      string,
-      string
-    >,
+    // With a display, `latchkey login` expects a browser of this machine.
+    env: {
+      ...childEnvironment({ HOME: home, DISPLAY: ':99' }),
+      TERM: 'xterm',
+      PS1: '',
+      PS2: '',
+    } as Record<string, string>,
   })
   let raw = ''
   let isOver = false

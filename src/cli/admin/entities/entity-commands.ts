@@ -34,6 +34,10 @@ const OF_IDENTITY = {
   identity: { value: 'NAME', names: 'identity', what: 'only those of this identity' },
 } as const
 
+const WITH_ROLE = {
+  role: { value: 'ROLE', what: 'only those with this role attribute' },
+} as const
+
 /** Deleting one of these ends sessions or certificates. */
 const ENDS: readonly string[] = ['identity', 'authenticator', 'session']
 
@@ -107,6 +111,7 @@ function listCommand(resource: Resource): Command {
     },
   } as const
   const options = { ...LIST, ...SESSION_OPTIONS }
+  if (many === 'identities') return command({ ...described, options: { ...WITH_ROLE, ...options } })
   return isOwned
     ? command({ ...described, options: { ...OF_IDENTITY, ...options } })
     : command({ ...described, options })

@@ -1,6 +1,6 @@
 /** `latchkey list` and `latchkey get`: entities, in pages or all at once. API 2. */
 import { LARGEST_PAGE } from '../../../contract/lists.ts'
-import { type EdgeApi, type ListQuery, pathOf } from '../../api/edge-api.ts'
+import { type EdgeApi, type ListQuery, pathOf, quoted } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../../terminal/io.ts'
 import { printFields, printJson, printTable } from '../../terminal/output.ts'
@@ -12,6 +12,7 @@ import { resourceOf } from './resources.ts'
 
 export interface ListValues extends SessionValues {
   readonly identity?: string
+  readonly role?: string
   readonly filter?: string
   readonly sort?: string
   readonly limit?: string
@@ -95,14 +96,19 @@ async function collectionOf(
   return `${pathOf(resourceOf('identity').path, await idOfNamed(api, 'identity', identity))}${path}`
 }
 
-function queryOf({ filter, sort, limit, offset, all }: ListValues): ListQuery {
+function queryOf({ filter, role, sort, limit, offset, all }: ListValues): ListQuery {
   if (all === true && (limit ?? offset) !== undefined) {
     throw new Misuse('--all excludes --limit and --offset')
   }
   return {
-    filter,
+    filter: role === undefined ? filter : withRole(role, filter),
     sort,
     limit: limit === undefined ? undefined : numberOf('limit', limit),
     offset: offset === undefined ? undefined : numberOf('offset', offset),
   }
+}
+
+function withRole(role: string, filter: string | undefined): string {
+  const has = `anyOf(roleAttributes) = ${quoted(role)}`
+  return filter === undefined ? has : `${has} and (${filter})`
 }

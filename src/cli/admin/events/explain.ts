@@ -11,6 +11,7 @@ import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../../termi
 import { plain, printJson } from '../../terminal/output.ts'
 import type { Row } from '../entities/columns.ts'
 import { changesOf, isOf } from './events.ts'
+import { findLogLine, gatewayLines, gatewayMeaning } from './explain-gateway.ts'
 import { type Meaning, meaningOf } from './meanings.ts'
 
 /** Events of requests that were refused. */
@@ -19,6 +20,8 @@ const REFUSALS = ['login.failed', 'token.refused', 'token.reused', 'enrollment.r
 export interface ExplainValues extends SessionValues {
   readonly last?: boolean
   readonly identity?: string
+  /** The log of a gateway. */
+  readonly log?: string
 }
 
 export async function explain(
@@ -26,12 +29,14 @@ export async function explain(
   values: ExplainValues,
   io: Io,
 ): Promise<ExitCode> {
-  const { last, identity } = values
+  const { last, identity, log } = values
   if ((given === undefined) !== (last === true)) {
     throw new Misuse('"explain" needs a REQUEST-ID or --last, one of them')
   }
   if (identity !== undefined && last !== true) throw new Misuse('--identity is for --last')
+  if (log !== undefined && given === undefined) throw new Misuse('--log needs a REQUEST-ID')
   const api = await openApi(values, io)
+  if (log !== undefined && given !== undefined) return explainAtGateway(api, given, log, values, io)
   const requestId = given ?? (await lastRefused(api, identity))
   const filter = `requestId = ${quoted(requestId)}`
   const { rows } = await api.list('/events', { filter, limit: LARGEST_PAGE, sort: 'at' })
@@ -43,6 +48,29 @@ export async function explain(
       rows.map((event) => ({ event, ...meaningFor(event, names) })),
     )
   } else for (const event of rows) for (const line of explainedLines(event, names)) io.out(line)
+  return EXIT.ok
+}
+
+/** D-406: the controller has no event of it. */
+async function explainAtGateway(
+  api: Pick<EdgeApi, 'list'>,
+  requestId: string,
+  path: string,
+  values: ExplainValues,
+  io: Io,
+): Promise<ExitCode> {
+  const line = await findLogLine(path, requestId, io)
+  if (line === undefined) {
+    const shown = plain(JSON.stringify(requestId))
+    throw new CommandFailed(`no line of ${path} has the request id ${shown}`, EXIT.missing)
+  }
+  const { identityId } = line
+  const filter = isString(identityId) ? `id = ${quoted(identityId)}` : undefined
+  const [identity] =
+    filter === undefined ? [] : (await api.list('/identities', { filter, limit: 1 })).rows
+  const meaning = gatewayMeaning(line, identity)
+  if (values.json === true) printJson(io, [{ line, ...meaning }])
+  else for (const text of gatewayLines(line, meaning, identity)) io.out(text)
   return EXIT.ok
 }
 
@@ -137,7 +165,7 @@ function nothingKnown(requestId: string): CommandFailed {
   return new CommandFailed(
     `no event has the request id ${plain(JSON.stringify(requestId))}. Calls that succeed, bodies that are not valid, ` +
       'wrong tokens and addresses that must wait have none, and a failure that repeats is counted in the event of the ' +
-      'first one; the log of the service has a line with this id',
+      'first one; the log of the service has a line with this id. A gateway has it in its own log: pass --log FILE',
     EXIT.missing,
   )
 }

@@ -1,0 +1,43 @@
+/**
+ * A TCP service behind the gateway of the demo: it greets, and answers each line. It is reached on this machine only, and
+ * stands for a database or a shell (D-420).
+ */
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import { formatHostPort, type HostPort } from '../base/host-port.ts'
+
+export interface LineService {
+  readonly at: HostPort
+  /** `tcp://127.0.0.1:PORT` */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+const HOST = '127.0.0.1'
+
+export async function startLines(): Promise<LineService> {
+  const sockets = new Set<Socket>()
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    socket.on('error', () => undefined)
+    socket.write('Hello from a TCP service.\n')
+    createInterface({ input: socket })
+      .on('line', (line) => socket.write(`You said: ${line}\n`))
+      .once('close', () => socket.end())
+  })
+  server.listen({ host: HOST, port: 0 })
+  await once(server, 'listening')
+  const at = { host: HOST, port: (server.address() as AddressInfo).port }
+  return {
+    at,
+    url: `tcp://${formatHostPort(at)}`,
+    async stop() {
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}
