@@ -6,7 +6,13 @@ import type { Presentation } from '../login/presentation.ts'
 import type { Note } from './notes.ts'
 import { accountSheet } from './styles.ts'
 
-export type AccountPage = 'overview' | 'sessions' | 'password' | 'totp' | 'certificates'
+export type AccountPage =
+  | 'overview'
+  | 'sessions'
+  | 'password'
+  | 'totp'
+  | 'passkeys'
+  | 'certificates'
 
 /** The paths of the pages, in the order of the menu; each form posts to a path below its page. */
 export const ACCOUNT_PATH = '/account'
@@ -15,6 +21,7 @@ export const PAGE_PATHS: Readonly<Record<AccountPage, string>> = {
   sessions: `${ACCOUNT_PATH}/sessions`,
   password: `${ACCOUNT_PATH}/password`,
   totp: `${ACCOUNT_PATH}/totp`,
+  passkeys: `${ACCOUNT_PATH}/passkeys`,
   certificates: `${ACCOUNT_PATH}/certificates`,
 }
 export const SIGN_OUT_PATH = `${ACCOUNT_PATH}/sign-out`
