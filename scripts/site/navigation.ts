@@ -59,6 +59,7 @@ export const NAVIGATION: readonly Group[] = [
       'docs/sdk/login.md',
       'docs/sdk/credentials.md',
       'docs/sdk/factors.md',
+      'docs/sdk/passkeys.md',
       'docs/sdk/tokens.md',
       'docs/sdk/device.md',
       'docs/sdk/calls.md',

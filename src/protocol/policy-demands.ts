@@ -5,10 +5,12 @@
  */
 
 import type { ChallengedSigner } from './challenge.ts'
+import { ACR, acrFor } from './factors/acr.ts'
 import { primaryMethodOf } from './factors/amr.ts'
 import {
   demandedChoices,
   type FactorDemands,
+  SECOND_FACTOR_IDS,
   SECOND_FACTORS,
   type SecondFactorId,
   unmetChoices,
@@ -79,6 +81,13 @@ export function unmetDemand(
   if (missing === undefined) return undefined
   const [only, ...others] = missing
   return only === undefined || others.length > 0 ? 'second-factor-missing' : `${only}-missing`
+}
+
+/** Returns the class to ask for in a new login, if it would be enough then (D-461). */
+export function acrOfDemand(unmet: UnmetDemand): string | undefined {
+  if (unmet === 'second-factor-missing') return ACR.twoFactors
+  const id = SECOND_FACTOR_IDS.find((one) => unmet === `${one}-missing`)
+  return id === undefined ? undefined : acrFor(SECOND_FACTORS[id].amr)
 }
 
 /**

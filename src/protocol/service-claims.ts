@@ -12,6 +12,8 @@ export interface AccessTokenClaims {
   readonly client_id: string
   readonly auth_time: number
   readonly amr: readonly string[]
+  /** The strongest authentication context class that the login reached (D-460). */
+  readonly acr: string
   readonly scope: string
   /** RFC 9068 §2.2.3.1: the role attributes of the identity; absent if they are too long for a token (D-400). */
   readonly roles?: readonly string[]

@@ -22,6 +22,7 @@ import type {
 } from '../../src/domain/login/request/auth-request.ts'
 import { openRequest, sealRequest } from '../../src/domain/login/request/sealed-request.ts'
 import type { VerifiedRedirect } from '../../src/domain/login/request/verified-redirect.ts'
+import { SECOND_FACTOR_IDS } from '../../src/protocol/factors/second-factors.ts'
 import { type Issuer, RESPONSE_MODES, SCOPES } from '../../src/protocol/oidc.ts'
 import { rounds } from '../support/chance/rounds.ts'
 
@@ -159,6 +160,7 @@ const request: fc.Arbitrary<AwaitingPrimary> = fc.record({
     nonce: fc.option(anyText, { nil: undefined }),
     prompt: fc.constantFrom('login' as const, undefined),
     maxAge: fc.option(fc.nat().map(seconds), { nil: undefined }),
+    stepUp: fc.option(fc.subarray([...SECOND_FACTOR_IDS], { minLength: 1 }), { nil: undefined }),
     configTypes: fc.array(anyText, { maxLength: 3 }),
   }),
 })

@@ -14,6 +14,7 @@ test('the lines for SDK authors are answered as the pages say', async (t) => {
   clock.hold()
   await runGuide(t, 'docs/sdk/login.md', atAddress)
   await runGuide(t, 'docs/sdk/factors.md', atAddress)
+  await runGuide(t, 'docs/sdk/passkeys.md', atAddress)
   await runGuide(t, 'docs/sdk/credentials.md', atAddress)
   await runGuide(t, 'docs/sdk/tokens.md', atAddress)
   await runGuide(t, 'docs/sdk/device.md', atAddress)

@@ -263,6 +263,7 @@ export function aPartialRequest(
       nonce: 'nonce',
       prompt: 'login',
       maxAge: minutes(5),
+      stepUp: ['totp'],
       configTypes: ['config-1'],
     },
     browser: hash('cookie'),
@@ -277,6 +278,7 @@ export function anAuthRequest(given: Partial<CodeIssued> = {}): CodeIssued {
   return {
     ...aPartialRequest(),
     state: 'code-issued',
+    sessionId: sessionId('of-the-code'),
     secondary: { factors: WITH_TOTP, extJwt: signerId('signer-2') },
     codeHash: hash('code-1'),
     codeExpiresAt: after(60_000),

@@ -63,7 +63,7 @@ export async function reuseSession(
   const { primary, secondary } = session
   const owner = await checkAgain(ports, primary)
   if ('refusal' in owner) return undefined
-  const demands = await findDemands(ports, owner.identity, owner.policy)
+  const demands = await findDemands(ports, owner.identity, owner.policy, request.ask.stepUp)
   const accepted = acceptPrimary(request, primary, undefined, request.ask.configTypes)
   const next = { ...accepted, secondary: { factors: secondary.factors, extJwt: undefined } }
   // A token of an IdP is proven with each login (D-14).

@@ -10,9 +10,10 @@ import {
   bearerInvalid,
   type Challenge,
   dpopChallenge,
+  insufficientAuthentication,
   missingToken,
 } from '../../protocol/challenge.ts'
-import { isBoundElsewhere } from '../../protocol/policy-demands.ts'
+import { acrOfDemand, isBoundElsewhere, type UnmetDemand } from '../../protocol/policy-demands.ts'
 import { claimedIssuer } from '../ext-jwt/claimed-issuer.ts'
 import { MOST_BEARERS } from '../factors/external-jwt.ts'
 import type { CallNeeds, CallSession } from '../sessions/call-session.ts'
@@ -136,7 +137,7 @@ async function checkPolicy(
   const policy = ports.rules.policy(token.authPolicyId)
   const demands = ports.rules.demands(token.authPolicyId)
   if (unmet !== undefined || policy === undefined || demands === undefined) {
-    throw invalid(ports, scheme, `the policy does not accept this session any more: ${unmet}`)
+    throw shortOf(ports, scheme, unmet)
   }
   const presented = () => {
     const fingerprint = certificate()
@@ -148,6 +149,21 @@ async function checkPolicy(
     throw new Failure('UNAUTHORIZED', { challenges, detail, next: 'present-certificate' })
   }
   await demandSecondaryJwt(ports, policy, token, others, [])
+}
+
+/** D-461: the token is invalid; and what to ask for, if a login with another factor would help. */
+function shortOf(
+  { brand }: AuthenticationPorts,
+  scheme: Scheme,
+  unmet: UnmetDemand | undefined,
+): Failure {
+  const acr = unmet === undefined ? undefined : acrOfDemand(unmet)
+  const stepUp =
+    acr === undefined ? [] : [{ ...insufficientAuthentication(brand, { acr_values: acr }), scheme }]
+  return unauthorized(
+    [invalidToken(brand, scheme), ...stepUp],
+    `the policy does not accept this session any more: ${unmet}`,
+  )
 }
 
 interface OwnToken {
@@ -188,8 +204,11 @@ function expired({ brand }: AuthenticationPorts, scheme: Scheme): Failure {
 }
 
 function invalid({ brand }: AuthenticationPorts, scheme: Scheme, detail: string): Failure {
-  const challenge = scheme === 'DPoP' ? dpopChallenge(brand, 'invalid') : bearerInvalid(brand)
-  return unauthorized([challenge], detail)
+  return unauthorized([invalidToken(brand, scheme)], detail)
+}
+
+function invalidToken(brand: string, scheme: Scheme): Challenge {
+  return scheme === 'DPoP' ? dpopChallenge(brand, 'invalid') : bearerInvalid(brand)
 }
 
 function unauthorized(challenges: readonly Challenge[], detail: string): Failure {

@@ -8,6 +8,7 @@ import { anIdentity, aPolicy, rulesOf, WITH_TOTP, wordsOf } from '../../../test/
 import { totpStores } from '../../../test/support/stores/totp-stores.ts'
 import type { ExternalJwtSignerId, TotpEnrollmentId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
+import type { FactorChoice } from '../../protocol/factors/second-factors.ts'
 import { loginOwner } from '../factors/factor-owner.ts'
 import { NO_FACTORS, NOTHING_SECONDARY } from '../factors/proven.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
@@ -44,6 +45,7 @@ const requireGone = aPolicy({ secondary: { requireExtJwt: GONE } })
 async function demandsOf(
   policy: AuthPolicy,
   enrollment: 'none' | 'pending' | 'verified' = 'none',
+  stepUp?: FactorChoice,
 ): Promise<Demands> {
   const { totpEnrollments, passkeys } = totpStores()
   if (enrollment !== 'none') {
@@ -59,7 +61,8 @@ async function demandsOf(
     if (enrollment === 'verified') await totpEnrollments.markVerified(pending, NOON)
   }
   const rules = rulesOf({ signers: [SIGNER] })
-  return findDemands(fakePorts<LoginPorts>({ totpEnrollments, passkeys, rules }), IDENTITY, policy)
+  const ports = fakePorts<LoginPorts>({ totpEnrollments, passkeys, rules })
+  return findDemands(ports, IDENTITY, policy, stepUp)
 }
 
 const TOTP: readonly (readonly [
@@ -83,6 +86,21 @@ for (const [policy, enrollment, isDemanded, isEnrolled] of TOTP) {
     const { choices, enrolled } = await demandsOf(policy, enrollment)
     assert.deepEqual(choices, isDemanded ? [['totp']] : [])
     assert.equal(enrolled.has('totp'), isEnrolled)
+  })
+}
+
+for (const [policy, enrollment, stepUp, expected] of [
+  [aPolicy(), 'none', ['totp'], [['totp']]],
+  [aPolicy(), 'none', ['totp', 'passkey'], [['totp', 'passkey']]],
+  // Attack: with a stolen password, enroll the other factor instead of proving the one that is there.
+  [aPolicy(), 'verified', ['totp', 'passkey'], [['totp']]],
+  [aPolicy(), 'verified', ['passkey'], [['totp'], ['passkey']]],
+  [requireTotp, 'none', ['totp', 'passkey'], [['totp']]],
+  [requireTotp, 'none', ['passkey'], [['totp'], ['passkey']]],
+] as const) {
+  const says = policy === requireTotp ? 'that demands a code' : 'that demands nothing'
+  test(`D-460: a client that asks for ${stepUp.join(' or ')} under a policy ${says}, with the enrollment ${enrollment}`, async () => {
+    assert.deepEqual((await demandsOf(policy, enrollment, stepUp)).choices, expected)
   })
 }
 

@@ -48,22 +48,25 @@ export async function findDemands(
   ports: EnrolledPorts & Pick<LoginPorts, 'rules'>,
   identity: Identity,
   policy: AuthPolicy,
+  stepUp: FactorChoice | undefined,
 ): Promise<Demands> {
   const enrolled = await enrolledFactors(ports, identity.id)
-  const choices = choicesOf(policy, enrolled)
+  const choices = choicesOf(policy, stepUp, enrolled)
   return { choices, enrolled, extJwt: demandedSigner(policy, ports.rules) }
 }
 
 /**
- * D-16, D-432: what the policy demands, and one of the factors that the identity has enrolled, whether or not the
- * policy demands any. Where the policy leaves a choice, only an enrolled factor counts: otherwise a stolen password
+ * D-16, D-432, D-460: what the policy and the client demand, and one of the factors that the identity has enrolled,
+ * whether or not anything demands it. Where a demand leaves a choice, only an enrolled factor counts: otherwise a stolen password
  * would be enough to enroll the other one.
  */
 function choicesOf(
   policy: AuthPolicy,
+  stepUp: FactorChoice | undefined,
   enrolled: ReadonlySet<SecondFactorId>,
 ): readonly FactorChoice[] {
-  const demanded = demandedChoices(policy.secondary).map((choice) => {
+  const asked = stepUp === undefined ? [] : [stepUp]
+  const demanded = [...demandedChoices(policy.secondary), ...asked].map((choice) => {
     const able = choice.filter((id) => enrolled.has(id))
     return able.length === 0 ? choice : able
   })

@@ -86,7 +86,7 @@ export async function verifyEnrollmentInLogin(
   if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, factor, verdict, caller)
 
   const next = acceptFactor(request, factor)
-  const demands = await findDemands(ports, identity, policy)
+  const demands = await findDemands(ports, identity, policy, request.ask.stepUp)
   const step = await finishStep(ports, {
     previous: request,
     next,

@@ -14,7 +14,7 @@ export async function queriesOf(
   if (request.state === 'awaiting-primary') return []
   const owner = await checkAgain(ports, request.primary)
   if ('refusal' in owner) throw startAgain(owner.refusal)
-  const demands = await findDemands(ports, owner.identity, owner.policy)
+  const demands = await findDemands(ports, owner.identity, owner.policy, request.ask.stepUp)
   const { brand } = ports
   return outstandingQueries(demands, request.secondary, { brand, where: 'oidc' })
 }

@@ -105,7 +105,7 @@ async function submitAccepted(
 ): Promise<LoginStep> {
   const { request, accepted, bearers, configTypes, caller } = submission
   const { identity, policy, primary } = accepted
-  const demands = await findDemands(ports, identity, policy)
+  const demands = await findDemands(ports, identity, policy, request.ask.stepUp)
   const extJwt = await demandJwt(ports, {
     accepted,
     demands,

@@ -52,7 +52,7 @@ export async function submitSecondFactor(
   if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, factor, verdict, caller)
 
   const next = request.state === 'code-issued' ? request : acceptFactor(request, factor)
-  const demands = await findDemands(ports, owner.identity, owner.policy)
+  const demands = await findDemands(ports, owner.identity, owner.policy, request.ask.stepUp)
   const step = await finishStep(ports, {
     previous: request,
     next,

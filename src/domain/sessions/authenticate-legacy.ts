@@ -61,7 +61,7 @@ export async function authenticateLegacy(
   const allConfigTypes = addConfigTypes(configTypes, [])
   const accepted = await provePrimary(ports, { credential, bearers, caller, device })
   const { identity, policy, primary } = accepted
-  const demands = await findDemands(ports, identity, policy)
+  const demands = await findDemands(ports, identity, policy, undefined)
   const extJwt = await demandJwt(ports, { accepted, demands, bearers, caller, where: 'legacy' })
   const secondary = { factors: NO_FACTORS, extJwt }
   const authQueries = outstandingQueries(demands, secondary, { brand, where: 'legacy' })

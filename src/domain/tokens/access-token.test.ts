@@ -13,6 +13,7 @@ const CLAIMS: JWTPayload = {
   exp: 1_800_001_800,
   jti: 'token-1',
   client_id: 'service',
+  auth_time: 1_799_999_000,
   scope: 'openid profile',
   z_asid: 'session-1',
   z_ia: true,
@@ -35,9 +36,11 @@ const READ = {
   signerId: undefined,
   caId: undefined,
   boundTo: undefined,
+  boundKey: undefined,
   issuer: 'https://localhost:1280/oidc',
   clientId: 'service',
   scope: 'openid profile',
+  authenticatedAt: 1_799_999_000_000,
   issuedAt: 1_800_000_000_000,
   expiresAt: 1_800_001_800_000,
 }
@@ -71,6 +74,7 @@ const UNFIT: readonly (readonly [claim: string, values: readonly unknown[]])[] =
   ['iss', [undefined, 7, null]],
   ['jti', [undefined, 7, null]],
   ['client_id', [undefined, 7, null]],
+  ['auth_time', [undefined, '7', null]],
   ['scope', [undefined, 7, null, ['openid']]],
   ['z_asid', [undefined, 7, null]],
   ['z_ia', [undefined, 'true', 1]],
@@ -81,7 +85,7 @@ const UNFIT: readonly (readonly [claim: string, values: readonly unknown[]])[] =
   ['amr', [undefined, 'pwd', {}, [7], null]],
   ['z_eid', [7, null, ['zoe']]],
   // A binding that we cannot check must not be taken for none.
-  ['cnf', [null, 7, 'x', {}, { jkt: 'x' }, { 'x5t#S256': 7 }, { 'x5t#S256': null }]],
+  ['cnf', [null, 7, 'x', {}, { kid: 'x' }, { jkt: 7 }, { 'x5t#S256': 7 }, { 'x5t#S256': null }]],
 ]
 
 for (const [claim, values] of UNFIT) {

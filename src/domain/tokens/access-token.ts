@@ -9,6 +9,7 @@ import { areStrings, isJsonObject } from '../../base/json.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { type Duration, inSeconds } from '../../base/time/duration.ts'
 import { epochSeconds, type Instant, instant } from '../../base/time/instant.ts'
+import { acrOf } from '../../protocol/factors/acr.ts'
 import { ACCESS_TOKEN_TYPE, type AccessTokenClaims } from '../../protocol/service-claims.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
@@ -34,6 +35,7 @@ export interface AccessToken {
   readonly issuer: string
   readonly clientId: string
   readonly scope: string
+  readonly authenticatedAt: Instant
   readonly issuedAt: Instant
   /** When the token expires, and with it the authorization of the call. */
   readonly expiresAt: Instant
@@ -69,6 +71,7 @@ export function accessTokenClaims(
     client_id: session.clientId,
     auth_time: epochSeconds(authTime),
     amr: session.amr,
+    acr: acrOf(session.amr),
     scope,
     ...rolesClaim(identity),
     z_asid: session.id,
@@ -107,6 +110,7 @@ export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
     scope,
     iss,
     client_id,
+    auth_time,
     amr,
     z_t,
     z_asid,
@@ -130,6 +134,7 @@ export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
   if (z_eid !== undefined && typeof z_eid !== 'string') return undefined
   if (z_ejs !== undefined && typeof z_ejs !== 'string') return undefined
   if (z_ca !== undefined && typeof z_ca !== 'string') return undefined
+  if (typeof auth_time !== 'number') return undefined
   const bound = readConfirmation(cnf)
   if (bound === undefined) return undefined
   return {
@@ -148,6 +153,7 @@ export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
     issuer: iss,
     clientId: client_id,
     scope,
+    authenticatedAt: instant(auth_time * 1_000),
     issuedAt: instant(iat * 1_000),
     expiresAt: instant(exp * 1_000),
   }

@@ -42,6 +42,7 @@ function accessTo(session: string): JWTPayload {
     iat: 0,
     exp: 1,
     client_id: 'service',
+    auth_time: 0,
     scope: 'openid',
     amr: [],
     z_t: ACCESS_TOKEN_TYPE,

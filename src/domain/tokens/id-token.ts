@@ -7,6 +7,7 @@ import { base64url } from '../../base/encoding.ts'
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
 import { type Duration, inSeconds } from '../../base/time/duration.ts'
 import { epochSeconds, type Instant } from '../../base/time/instant.ts'
+import { acrOf } from '../../protocol/factors/acr.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
 import type { SigningAlgorithm } from './keys/signing-key.ts'
@@ -40,6 +41,7 @@ export function idTokenClaims(grant: IdTokenGrant, now: Instant): Record<string,
     auth_time: epochSeconds(authTime),
     ...(nonce === undefined ? {} : { nonce }), // R016
     amr: session.amr,
+    acr: acrOf(session.amr),
     ...(issuedWith === undefined
       ? {}
       : { at_hash: accessTokenHash(issuedWith.accessToken, issuedWith.algorithm) }),

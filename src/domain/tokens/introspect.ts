@@ -27,6 +27,9 @@ export type Introspection =
       readonly scope: string
       readonly issuedAt: Instant
       readonly expiresAt: Instant
+      /** RFC 9470 §6.2, for an access token. */
+      readonly amr?: readonly string[]
+      readonly authenticatedAt?: Instant
       /** RFC 8705 §3.1, for an access token. */
       readonly boundTo?: string | undefined
       /** RFC 9449 §6.2. */

@@ -4,6 +4,7 @@
  */
 import { inSeconds } from '../../base/time/duration.ts'
 import { insufficientAuthentication, insufficientScope } from '../../protocol/challenge.ts'
+import { acrFor } from '../../protocol/factors/acr.ts'
 import type { Answer } from '../http/answers.ts'
 import { amrValue, type Unmet } from './judge.ts'
 
@@ -22,8 +23,11 @@ export function answerUnmet(unmet: Unmet, brand: string): Answer {
         challenges: [insufficientScope(brand, { roles: unmet.required.join(' ') })],
       }
     case 'amr': {
-      const amr = unmet.required.map(amrValue).join(' ')
-      return { code: 'FACTOR_REQUIRED', challenges: [insufficientAuthentication(brand, { amr })] }
+      const missing = unmet.required.map(amrValue)
+      // RFC 9470 §3: the class that a login must ask for, if there is one that leads to the factor.
+      const acr = missing.map(acrFor).find((one) => one !== undefined)
+      const what = { amr: missing.join(' '), ...(acr === undefined ? {} : { acr_values: acr }) }
+      return { code: 'FACTOR_REQUIRED', challenges: [insufficientAuthentication(brand, what)] }
     }
     case 'maxAge': {
       const max_age = String(inSeconds(unmet.required))

@@ -1,6 +1,7 @@
 /** The discovery document: SPEC Discovery, D-3; OIDC Discovery §3, RFC 8414 §2. It lists only what works. */
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { DPOP_ALGORITHMS } from '../../protocol/dpop/public-jwk.ts'
+import { ACR_VALUES } from '../../protocol/factors/acr.ts'
 import { GRANT_TYPES } from '../../protocol/oauth.ts'
 import { RESPONSE_MODES, SCOPES } from '../../protocol/oidc.ts'
 import { json } from '../answer.ts'
@@ -19,6 +20,7 @@ const CLAIMS = [
   'auth_time',
   'nonce',
   'amr',
+  'acr',
   'at_hash',
   'sid',
   'name',
@@ -92,6 +94,7 @@ function discoveryDocument(
     dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     scopes_supported: SCOPES,
     claims_supported: CLAIMS,
+    acr_values_supported: ACR_VALUES,
     authorization_response_iss_parameter_supported: true,
     claims_parameter_supported: false,
     request_parameter_supported: false,

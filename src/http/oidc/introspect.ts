@@ -5,6 +5,7 @@ import { epochSeconds } from '../../base/time/instant.ts'
 import { type Introspection, introspect } from '../../domain/tokens/introspect.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { Failure } from '../../errors/catalogue.ts'
+import { acrOf } from '../../protocol/factors/acr.ts'
 import { json } from '../answer.ts'
 import { invalid } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
@@ -44,6 +45,7 @@ function introspectionBody(found: Introspection): object {
     scope: found.scope,
     iat: epochSeconds(found.issuedAt),
     exp: epochSeconds(found.expiresAt),
+    ...authenticationOf(found),
     // RFC 8705 §3.2: the caller compares this with the certificate of the connection. RFC 9449 §6.2: and checks the proof.
     ...confirmation(found),
   }
@@ -64,4 +66,10 @@ function confirmation({ boundTo, boundKey }: Active): object {
       ...(boundKey === undefined ? {} : { jkt: boundKey }),
     },
   }
+}
+
+/** RFC 9470 §6.2: what a resource needs to ask for another authentication. */
+function authenticationOf({ amr, authenticatedAt }: Active): object {
+  if (amr === undefined || authenticatedAt === undefined) return {}
+  return { amr, acr: acrOf(amr), auth_time: epochSeconds(authenticatedAt) }
 }

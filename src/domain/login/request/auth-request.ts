@@ -9,7 +9,7 @@ import type { ApiSessionId } from '../../../base/ids.ts'
 import type { SecretHash } from '../../../base/secrets/vault.ts'
 import type { Duration } from '../../../base/time/duration.ts'
 import type { Instant } from '../../../base/time/instant.ts'
-import type { SecondFactorId } from '../../../protocol/factors/second-factors.ts'
+import type { FactorChoice, SecondFactorId } from '../../../protocol/factors/second-factors.ts'
 import type { Issuer, ResponseMode, Scope } from '../../../protocol/oidc.ts'
 import { NO_FACTORS, type ProvenPrimary, type ProvenSecondary } from '../../factors/proven.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
@@ -35,6 +35,8 @@ export interface ClientAsk {
   readonly prompt: 'login' | undefined
   /** OIDC Core §3.1.2.1: how long ago the user may have authenticated at an IdP (D-241). Zero implies `prompt`. */
   readonly maxAge: Duration | undefined
+  /** `acr_values`: the login must prove one of these second factors, whatever the policy demands (D-460). */
+  readonly stepUp: FactorChoice | undefined
   readonly configTypes: readonly string[]
 }
 
@@ -65,6 +67,11 @@ export interface CodeIssued extends Stored {
   readonly state: 'code-issued'
   readonly codeHash: SecretHash
   readonly codeExpiresAt: Instant
+  /**
+   * The session that the exchange will begin, so that the event of the login can name it (D-384). Codes of devices
+   * and of an earlier version have none.
+   */
+  readonly sessionId: ApiSessionId | undefined
   /** D-20: the last factor was an enrollment, and a code may still be posted for a new authorization code. */
   readonly byEnrollment: boolean
 }
@@ -97,6 +104,7 @@ export interface Redemption {
 export interface FreshCode {
   readonly hash: SecretHash
   readonly expiresAt: Instant
+  readonly sessionId: ApiSessionId
 }
 
 /** Keeps what the same identity proved before, unless it was voided; another identity starts over (D-13, D-226). */
@@ -154,6 +162,7 @@ export function issueCode(
     revision: request.state === 'code-issued' ? request.revision + 1 : request.revision,
     codeHash: code.hash,
     codeExpiresAt: code.expiresAt,
+    sessionId: code.sessionId,
     byEnrollment,
   }
 }

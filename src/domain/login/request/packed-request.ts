@@ -6,14 +6,15 @@ import { base64url, fromBase64url, fromUtf8, utf8 } from '../../../base/encoding
 import type { SecretHash } from '../../../base/secrets/vault.ts'
 import { milliseconds } from '../../../base/time/duration.ts'
 import { instant } from '../../../base/time/instant.ts'
+import { SECOND_FACTOR_IDS } from '../../../protocol/factors/second-factors.ts'
 import { type Issuer, PROVIDER_PREFIX, RESPONSE_MODES, SCOPES } from '../../../protocol/oidc.ts'
-import type { AuthRequestKey, AwaitingPrimary } from './auth-request.ts'
+import type { AuthRequestKey, AwaitingPrimary, ClientAsk } from './auth-request.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
 
 /** Also tells packed requests from others. A change of the format, or of one of the lists below, needs another one. */
 const FORMAT = 1
-/** With the key of `dpop_jkt`: an older instance must not take it for another text. */
-const FORMAT_WITH_KEY = 2
+/** With one byte more, about what older instances do not know and must not pass over. */
+const FORMAT_WITH_MORE = 2
 
 /** Requests live for ten minutes, so the order counts only as long. */
 const BEGINNINGS = [
@@ -56,9 +57,10 @@ export function packRequest({ key, ask, browser, expiresAt }: AwaitingPrimary): 
     (browser === undefined ? 0 : FLAG.browser) |
     (hasPrefix ? FLAG.oidc : 0)
   const scopes = SCOPES.reduce((set, one, i) => set | (ask.scopes.includes(one) ? 1 << i : 0), 0)
+  const more = packMore(ask)
   const base = hasPrefix ? issuer.slice(0, -PROVIDER_PREFIX.length) : issuer
   return Buffer.concat([
-    Buffer.from([dpopKey === undefined ? FORMAT : FORMAT_WITH_KEY, flags, scopes]),
+    Buffer.from(more === 0 ? [FORMAT, flags, scopes] : [FORMAT_WITH_MORE, flags, scopes, more]),
     packNumber(expiresAt),
     ...(maxAge === undefined ? [] : [packNumber(maxAge)]),
     ...[key, ask.clientId, ask.redirectUri, base, ask.codeChallenge].map(packText),
@@ -71,8 +73,9 @@ export function packRequest({ key, ask, browser, expiresAt }: AwaitingPrimary): 
 export function unpackRequest(bytes: Uint8Array): AwaitingPrimary | undefined {
   const packed = Buffer.from(bytes)
   const [format, flags = 0, scopes = 0] = packed
-  if (format !== FORMAT && format !== FORMAT_WITH_KEY) return undefined
-  let at = 3
+  if (format !== FORMAT && format !== FORMAT_WITH_MORE) return undefined
+  const more = format === FORMAT ? 0 : packed.readUInt8(3)
+  let at = format === FORMAT ? 3 : 4
   const has = (flag: number): boolean => (flags & flag) !== 0
   const number = (): number => {
     at += TIME_BYTES
@@ -96,7 +99,7 @@ export function unpackRequest(bytes: Uint8Array): AwaitingPrimary | undefined {
   const redirectUri = text() as VerifiedRedirect
   const issuer = `${text()}${has(FLAG.oidc) ? PROVIDER_PREFIX : ''}` as Issuer
   const codeChallenge = text()
-  const dpopKey = format === FORMAT_WITH_KEY ? text() : undefined
+  const dpopKey = (more & HAS_DPOP_KEY) === 0 ? undefined : text()
   const state = has(FLAG.state) ? text() : undefined
   const nonce = has(FLAG.nonce) ? text() : undefined
   const browser = has(FLAG.browser) ? (text() as SecretHash) : undefined
@@ -114,6 +117,7 @@ export function unpackRequest(bytes: Uint8Array): AwaitingPrimary | undefined {
     nonce,
     prompt: has(FLAG.prompt) ? ('login' as const) : undefined,
     maxAge,
+    stepUp: unpackStepUp(more),
     configTypes,
   }
   return { state: 'awaiting-primary', key, ask, browser, expiresAt }
@@ -123,6 +127,21 @@ function packNumber(value: number): Buffer {
   const bytes = Buffer.alloc(TIME_BYTES)
   bytes.writeUIntBE(value, 0, TIME_BYTES)
   return bytes
+}
+
+/** In the byte `more`. The bits above it are the second factors of `stepUp`. */
+const HAS_DPOP_KEY = 1
+
+function packMore({ dpopKey, stepUp = [] }: ClientAsk): number {
+  const factors = SECOND_FACTOR_IDS.map((id, i) =>
+    stepUp.includes(id) ? HAS_DPOP_KEY << (i + 1) : 0,
+  )
+  return factors.reduce((all, bit) => all | bit, dpopKey === undefined ? 0 : HAS_DPOP_KEY)
+}
+
+function unpackStepUp(more: number): ClientAsk['stepUp'] {
+  const factors = SECOND_FACTOR_IDS.filter((_, i) => (more & (HAS_DPOP_KEY << (i + 1))) !== 0)
+  return factors.length === 0 ? undefined : factors
 }
 
 function packText(text: string): Buffer {

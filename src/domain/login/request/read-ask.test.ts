@@ -56,6 +56,7 @@ test('SPEC Authorization: the least that a client may send', () => {
     nonce: undefined,
     prompt: undefined,
     maxAge: undefined,
+    stepUp: undefined,
     configTypes: [],
   })
 })
@@ -66,6 +67,7 @@ test('SPEC Authorization: everything that a client may send', () => {
     state: 'a state',
     dpop_jkt: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
     nonce: 'a nonce',
+    acr_values: 'phr',
     response_mode: 'form_post',
     method: 'password',
     configTypes: ['one', 'two'],
@@ -83,6 +85,7 @@ test('SPEC Authorization: everything that a client may send', () => {
     nonce: 'a nonce',
     prompt: 'login',
     maxAge: seconds(3_600),
+    stepUp: ['passkey'],
     configTypes: ['one', 'two'],
   })
 })

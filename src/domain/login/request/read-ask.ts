@@ -6,6 +6,7 @@ import { utf8 } from '../../../base/encoding.ts'
 import { type Duration, seconds } from '../../../base/time/duration.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { isKeyThumbprint } from '../../../protocol/dpop/proof.ts'
+import { factorsForAcr } from '../../../protocol/factors/acr.ts'
 import type { AuthorizationError } from '../../../protocol/oauth.ts'
 import {
   type Issuer,
@@ -48,6 +49,7 @@ const SINGLE = [
   'response_mode',
   'prompt',
   'max_age',
+  'acr_values',
   'method',
   'request',
   'request_uri',
@@ -127,6 +129,7 @@ export function readAsk(
       nonce: one('nonce'),
       prompt: prompts.includes('login') || maxAge === 0 ? 'login' : undefined,
       maxAge,
+      stepUp: factorsForAcr(one('acr_values')),
       configTypes,
     },
   }

@@ -30,6 +30,7 @@ const ASK: ClientAsk = {
   nonce: 'a nonce',
   prompt: 'login',
   maxAge: minutes(5),
+  stepUp: ['totp', 'passkey'],
   configTypes: ['one', 'two'],
 }
 
@@ -145,6 +146,7 @@ test('D-313: a request such as the C SDK sends has an id of at most 232 characte
         nonce: undefined,
         prompt: undefined,
         maxAge: undefined,
+        stepUp: undefined,
         configTypes: [],
       },
     }

@@ -49,7 +49,11 @@ const ONE = `${IDENTITIES_PATH}/:id`
 export function addIdentityScreen(routes: ConsoleRoutes, ports: ConsolePorts): void {
   routes.show(ONE, async (call) => {
     const described = await describeIdentity(ports, idOf(call))
-    return identityPage(call.frame, pageOf(call, described, ports.clock.now()))
+    const passkeys = (await ports.passkeys.listOf(idOf(call))).map(({ name }) => name)
+    return identityPage(call.frame, {
+      ...pageOf(call, described, ports.clock.now()),
+      passkeys,
+    })
   })
 
   const change = (

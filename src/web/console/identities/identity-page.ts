@@ -24,6 +24,8 @@ export interface IdentityPage extends ListedIdentity {
   readonly updatedAt: Instant
   readonly disabledUntil: Instant | undefined
   readonly credentials: readonly ShownCredential[]
+  /** The names of its passkeys (D-430). */
+  readonly passkeys: readonly string[]
   readonly invitations: readonly ShownInvitation[]
   readonly sessions: readonly ListedSession[]
   readonly sessionsTotal: number
@@ -130,6 +132,12 @@ function certificateTable(rows: readonly ShownSessionCertificate[]): SafeHtml {
   )
 }
 
+function secondFactorsOf({ passkeys }: IdentityPage): SafeHtml {
+  return passkeys.length === 0
+    ? html`Authenticator app: a sign-in also asks for a code.`
+    : html`Passkeys: ${passkeys.join(', ')}. A sign-in also asks for one, or for a code if there is an authenticator app.`
+}
+
 function credentials(frame: ConsoleFrame, page: IdentityPage): SafeHtml {
   const { credentials: own, invitations, hasSecondFactor, externalId } = page
   const entries = [
@@ -138,7 +146,7 @@ function credentials(frame: ConsoleFrame, page: IdentityPage): SafeHtml {
       ? undefined
       : html`<li><h3>Account of an identity provider</h3><p class="hint">Whoever has a JWT or a certificate with the external ID <bdi>${externalId}</bdi>, if the policy allows it.</p></li>\n`,
     hasSecondFactor
-      ? html`<li><h3>Authenticator app ${badge('good', 'On')}</h3><p class="hint">A sign-in also asks for a code.</p>${resetLink(frame, page.id, 'reset-mfa')}</li>\n`
+      ? html`<li><h3>Second factor ${badge('good', 'On')}</h3><p class="hint">${secondFactorsOf(page)}</p>${resetLink(frame, page.id, 'reset-mfa')}</li>\n`
       : undefined,
     ...invitations.map((one) => invitation(one)),
   ].filter((one) => one !== undefined)
