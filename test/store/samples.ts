@@ -282,6 +282,7 @@ export function anAuthRequest(given: Partial<CodeIssued> = {}): CodeIssued {
   return {
     ...aPartialRequest(),
     state: 'code-issued',
+    sessionId: sessionId('of-the-code'),
     secondary: { factors: WITH_TOTP, extJwt: signerId('signer-2') },
     codeHash: hash('code-1'),
     codeExpiresAt: after(60_000),

@@ -48,9 +48,9 @@ export async function exchangeCode(
 
   const now = clock.now()
   const codeHash = vault.hash('authorization-code', code.reveal())
-  const redemption = { at: now, sessionId: newId<ApiSessionId>(random) }
   const request = await authRequests.findByCode(codeHash)
   if (request === undefined) throw await refuseSpent(ports, codeHash, now, caller)
+  const redemption = { at: now, sessionId: request.sessionId ?? newId<ApiSessionId>(random) }
   // Each of these refusals spends the code, so it can happen only once.
   const refuseAs = async (reason: TokenRefusalReason, detail: string): Promise<Failure> => {
     const { identityId } = request.primary
