@@ -27,6 +27,12 @@ socket.onclose = () => show('socket')('closed')
 test('a browser passes the gateway with password and code, until the session ends', async (t) => {
   const service = await startService(t)
   const edge = await startRealEdge(t, service, {
+    upstreams: (to) => [
+      to,
+      { ...to, name: 'ops', path: '/ops', require: { roles: ['ops'] } },
+      // A proof that this user has never given.
+      { ...to, name: 'fresh', path: '/fresh', require: { amr: ['swk'] } },
+    ],
     upstream: {
       answer(request, response) {
         if (request.url === '/events') {
@@ -84,6 +90,26 @@ test('a browser passes the gateway with password and code, until the session end
     await text('stream', 'closed')
     await text('socket', 'closed')
     assert.equal((await me()).status, 401)
+  })
+
+  await t.test('an address that the rules refuse is a readable page', async () => {
+    const other = await context.newPage()
+    await other.goto(`${edge.url}/ops/`)
+    await other.getByLabel('Username').fill(person.username)
+    await other.getByLabel('Password').fill(PASSWORD)
+    await other.keyboard.press('Enter')
+    await codeField(other).waitFor()
+    await sendCode(other, person.app.nextCode())
+    await other.getByRole('heading', { name: 'You have no access' }).waitFor()
+    await other.getByText('Request ID').waitFor()
+    await picture(other, 'gateway-no-access')
+    await other.goto(`${edge.url}/fresh/`)
+    await other.getByRole('heading', { name: 'Sign in again' }).waitFor()
+    await picture(other, 'gateway-again')
+    await other.getByRole('link', { name: 'Sign in again' }).click()
+    await other.getByLabel('Username').waitFor()
+    await other.close()
+    await context.clearCookies()
   })
 
   await t.test('it signs in again, and signs out', async () => {

@@ -15,6 +15,7 @@ import { newIdpKey, signJwt } from '../support/idp/external-idp.ts'
 import { enrolledPerson } from '../support/login/authenticator-app.ts'
 import { beginLogin, submitPassword } from '../support/login/login.ts'
 import { administrate, logInAs } from '../support/management.ts'
+import { passkeyPerson } from '../support/passkeys/passkey-login.ts'
 import { startChild, waitFor } from '../support/process/child-service.ts'
 import { type CommandLine, commandLineOf } from '../support/process/cli-login.ts'
 import { type Service, temporaryFolder } from '../support/service.ts'
@@ -129,8 +130,24 @@ test('what administrators do, on the command line', async (t) => {
     const person = { name: 'cora', password: PASSWORD }
     const { id } = await enrolledPerson({ ...service, clock } as unknown as Service, admin, person)
     assert.equal((await admin.get(`/identities/${id}`)).isMfaEnabled, true)
-    await done(cli, ['mfa', 'remove', 'cora', '--yes'], /"cora" \(\w+\) no longer has TOTP\.\n$/)
+    await done(
+      cli,
+      ['mfa', 'remove', 'cora', '--yes'],
+      /"cora" \(\w+\) no longer has a second factor\.\n$/,
+    )
     assert.equal((await admin.get(`/identities/${id}`)).isMfaEnabled, false)
+  })
+
+  await t.test('passkeys are listed, and one is removed', async () => {
+    await refused(cli, ['passkeys', 'list', 'nobody'], 66, /nobody/)
+    const { id } = await passkeyPerson(service as unknown as Service, admin, { name: 'kim' })
+    const [key] = await admin.get(`/identities/${id}/passkeys`)
+    await done(cli, ['passkeys', 'list', 'kim'], new RegExp(`^${key.id} +my key +localhost `, 'm'))
+    await refused(cli, ['passkeys', 'remove', 'kim', key.id], 64, /--yes/)
+    const remove = ['passkeys', 'remove', 'kim', key.id, '--yes']
+    await done(cli, remove, /"kim" \(\w+\) no longer has the passkey /)
+    await refused(cli, remove, 66, /^latchkey: NOT_FOUND: /)
+    await done(cli, ['passkeys', 'list', 'kim'], /"kim" \(\w+\) has no passkeys\.\n$/)
   })
 
   await t.test('explain says what was wrong with a request, and what to do', async () => {
@@ -418,7 +435,12 @@ test('what administrators do, on the command line', async (t) => {
       const path = join(service.home, 'latchkey.db')
       const database = { config: { db: { kind: 'sqlite', path } } } as Pick<Service, 'config'>
       const now = systemClock.now()
-      const report = JSON.stringify({ revision: 'x', failing: [], serverCertificates: [] })
+      const report = JSON.stringify({
+        revision: 'x',
+        failing: [],
+        warnings: [],
+        serverCertificates: [],
+      })
       await sql(
         database,
         `insert into instances values ('x', 'x', 'other-host', '1.0.0', ${now}, ${now}, '${report}', '[]')`,

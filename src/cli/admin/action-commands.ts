@@ -169,7 +169,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'mfa remove',
-    what: 'remove the TOTP of an identity and its recovery codes, for a lost phone',
+    what: 'remove the TOTP, the passkeys and the recovery codes of an identity, for a lost phone',
     audience: 'administrator',
     operands: [{ name: 'NAME', names: 'identity', isList: true }],
     options: { ...YES, ...SESSION_OPTIONS },
@@ -177,6 +177,30 @@ export const ACTION_COMMANDS: readonly Command[] = [
     load: async () => {
       const { removeMfa } = await import('./identity-actions.ts')
       return (values, io, names) => removeMfa(names, values, io)
+    },
+  }),
+  command({
+    words: 'passkeys list',
+    what: 'list the passkeys of an identity',
+    audience: 'administrator',
+    operands: [{ name: 'NAME', names: 'identity' }],
+    options: SESSION_OPTIONS,
+    examples: ['latchkey passkeys list alice'],
+    load: async () => {
+      const { listPasskeys } = await import('./identity-actions.ts')
+      return (values, io, [name = '']) => listPasskeys(name, values, io)
+    },
+  }),
+  command({
+    words: 'passkeys remove',
+    what: 'remove one passkey of an identity, and end the sessions that it began',
+    audience: 'administrator',
+    operands: [{ name: 'NAME', names: 'identity' }, { name: 'PASSKEY' }],
+    options: { ...YES, ...SESSION_OPTIONS },
+    examples: ['latchkey passkeys remove alice 3k9x1m7q2v5b8n4c6z0'],
+    load: async () => {
+      const { removePasskey } = await import('./identity-actions.ts')
+      return (values, io, [name = '', id = '']) => removePasskey(name, id, values, io)
     },
   }),
   command({

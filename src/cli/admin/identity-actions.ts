@@ -3,7 +3,7 @@ import { pathOf } from '../api/edge-api.ts'
 import { openAnonymous } from '../api/open-anonymous.ts'
 import { openApi, type SessionValues } from '../api/open-api.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
-import { plain, printJson } from '../terminal/output.ts'
+import { plain, printJson, printTable } from '../terminal/output.ts'
 import type { Row } from './entities/columns.ts'
 import { type ConfirmedValues, confirm, forEach } from './entities/delete-entity.ts'
 import { numberOf } from './entities/fields.ts'
@@ -80,10 +80,50 @@ export async function removeMfa(
 ): Promise<ExitCode> {
   const { api, identities } = await openIdentities(names, values, io)
   const titles = identities.map(titleOf).join(', ')
-  await confirm(plain(`Remove the TOTP of ${titles}?`), values, io)
+  await confirm(plain(`Remove the second factors of ${titles}?`), values, io)
   return forEach(identities, values, io, async (identity) => {
     await api.send('DELETE', pathOf(IDENTITIES.path, idOf(identity), 'mfa'))
-    return sentence(identity, 'no longer has TOTP')
+    return sentence(identity, 'no longer has a second factor')
+  })
+}
+
+export async function listPasskeys(name: string, values: SessionValues, io: Io): Promise<ExitCode> {
+  const { api, identities } = await openIdentities([name], values, io)
+  for (const identity of identities) {
+    const { rows } = await api.list(pathOf(IDENTITIES.path, idOf(identity), 'passkeys'))
+    if (values.json === true) printJson(io, rows)
+    else if (rows.length === 0) io.out(sentence(identity, 'has no passkeys'))
+    else printTable(io, rows, PASSKEY_COLUMNS)
+  }
+  return EXIT.ok
+}
+
+const textIn = (name: string) => (row: Row) => {
+  const value = row[name]
+  return typeof value === 'string' ? value : ''
+}
+const PASSKEY_COLUMNS = [
+  { title: 'ID', value: textIn('id') },
+  { title: 'NAME', value: textIn('name') },
+  { title: 'HOST', value: textIn('rpId') },
+  { title: 'CREATED', value: textIn('createdAt') },
+  { title: 'LAST USED', value: textIn('lastUsedAt') },
+]
+
+export async function removePasskey(
+  name: string,
+  id: string,
+  values: ConfirmedValues,
+  io: Io,
+): Promise<ExitCode> {
+  const { api, identities } = await openIdentities([name], values, io)
+  await confirm(plain(`Remove the passkey ${id} of ${identities.map(titleOf).join()}?`), values, io)
+  return forEach(identities, values, io, async (identity) => {
+    await api.send('DELETE', pathOf(pathOf(IDENTITIES.path, idOf(identity), 'passkeys'), id))
+    return sentence(
+      identity,
+      `no longer has the passkey ${id}; the sessions that it began have ended`,
+    )
   })
 }
 

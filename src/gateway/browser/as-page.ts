@@ -11,7 +11,9 @@ export function answerAsPage(
 ): OwnAnswer | undefined {
   const { method = '', url: target = '' } = message
   const fields = fieldsOf(message.rawHeaders)
-  const origin = originOf(onlyValue({ fields }, 'host') ?? '')
+  // HTTP/2 names the host in `:authority` (RFC 9113 §8.3.1).
+  const host = onlyValue({ fields }, ':authority') ?? onlyValue({ fields }, 'host')
+  const origin = originOf(host ?? '')
   const isUpgrade = upgrade !== undefined
   if (origin === undefined || !wantsPage({ fields, isUpgrade })) return undefined
   const requestId = answer.headers['x-request-id'] ?? ''

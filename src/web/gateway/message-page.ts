@@ -35,7 +35,9 @@ ${
 }${
   instead === undefined
     ? undefined
-    : html`<p class="instead"><a href="${instead.to}">${instead.label}</a></p>\n`
+    : requestId === undefined
+      ? html`<p class="instead"><a href="${instead.to}">${instead.label}</a></p>\n`
+      : html`<p><a class="choice" href="${instead.to}">${instead.label}</a></p>\n`
 }${
   requestId === undefined
     ? undefined

@@ -180,6 +180,8 @@ export const ROWS: Readonly<Record<string, Row>> = {
     'a credential makes way for an invitation, and its name stands for that',
   ),
   'mfa remove': both(ACTIONS, 'TOTP is removed where there is some'),
+  'passkeys list': both(ACTIONS, 'passkeys are listed, and one is removed'),
+  'passkeys remove': both(ACTIONS, 'passkeys are listed, and one is removed'),
   'sessions end-all': both(
     ACTIONS,
     'ends all sessions of one identity, and of no other by mistake',

@@ -49,7 +49,11 @@ const ONE = `${IDENTITIES_PATH}/:id`
 export function addIdentityScreen(routes: ConsoleRoutes, ports: ConsolePorts): void {
   routes.show(ONE, async (call) => {
     const described = await describeIdentity(ports, idOf(call))
-    return identityPage(call.frame, pageOf(call, described, ports.clock.now()))
+    const passkeys = (await ports.passkeys.listOf(idOf(call))).map(({ name }) => name)
+    return identityPage(call.frame, {
+      ...pageOf(call, described, ports.clock.now()),
+      passkeys,
+    })
   })
 
   const change = (
@@ -129,11 +133,12 @@ function minutesOf(fields: Fields): number {
 
 function pageOf(call: ConsoleCall, described: DescribedIdentity, now: Instant) {
   const { identity, authenticators, enrollments, sessions, sessionCertificates, events } = described
-  const { externalId, roleAttributes, tags, createdAt, updatedAt, disabledUntil } = identity
+  const { externalId, roleAttributes, hosts, tags, createdAt, updatedAt, disabledUntil } = identity
   return {
     ...shownIdentity(described, now),
     externalId,
     roles: roleAttributes,
+    hosts,
     tags: Object.entries(tags).map(([name, value]) => [name, String(value)] as const),
     createdAt,
     updatedAt,

@@ -2,7 +2,7 @@
 import { days } from '../../../base/time/duration.ts'
 import { instant, minus } from '../../../base/time/instant.ts'
 import { type Overview, readOverview } from '../../../domain/overview/overview.ts'
-import { AMR_WORDS } from '../../../protocol/factors/amr.ts'
+import { AMR_WORDS, USER_PRESENT } from '../../../protocol/factors/amr.ts'
 import { SECOND_FACTORS } from '../../../protocol/factors/second-factors.ts'
 import { CONSOLE_PATH } from '../../../web/console/navigation.ts'
 import { type OverviewPage, overviewPage } from '../../../web/console/overview/overview-page.ts'
@@ -55,10 +55,13 @@ const NAMES: Readonly<Record<string, string>> = {
   [AMR_WORDS.cert]: 'Certificate',
   [AMR_WORDS['ext-jwt']]: 'External account',
   [SECOND_FACTORS.totp.amr]: 'authenticator app',
+  [SECOND_FACTORS.passkey.amr]: 'passkey',
 }
 
 function nameOf(amr: readonly string[]): string {
-  // RFC 8176 `mfa` says only that there were several, which the others already tell.
-  const shown = amr.filter((word) => word !== 'mfa').map((word) => NAMES[word] ?? word)
+  // RFC 8176 `mfa` says only that there were several, and `user` that the user was there, which the others already tell.
+  const shown = amr
+    .filter((word) => word !== 'mfa' && word !== USER_PRESENT)
+    .map((word) => NAMES[word] ?? word)
   return shown.join(' + ') || 'Unknown'
 }

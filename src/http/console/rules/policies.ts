@@ -158,6 +158,7 @@ const NEW_POLICY: PolicyValues = {
   signers: [],
   requireTotp: false,
   requireExtJwt: '',
+  requireBoundToken: false,
   tags: '',
 }
 
@@ -176,6 +177,7 @@ function valuesOf({ name, primary, secondary, tags }: AuthPolicy): PolicyValues 
     signers: extJwt.allowedSigners,
     requireTotp: secondary.requireTotp,
     requireExtJwt: secondary.requireExtJwt ?? '',
+    requireBoundToken: secondary.requireBoundToken,
     tags: writeTags(tags),
   }
 }
@@ -196,6 +198,7 @@ function valuesIn(fields: Fields): PolicyValues {
     signers: textsIn(fields, 'signers'),
     requireTotp: flag('requireTotp'),
     requireExtJwt: text('requireExtJwt'),
+    requireBoundToken: flag('requireBoundToken'),
     tags: text('tags'),
   }
 }
@@ -221,6 +224,7 @@ function chosenIn(values: PolicyValues): NewAuthPolicy {
     secondary: {
       requireTotp: values.requireTotp,
       requireExtJwt: values.requireExtJwt === '' ? null : values.requireExtJwt,
+      requireBoundToken: values.requireBoundToken,
     },
     tags: readTags(values.tags),
   }

@@ -17,11 +17,15 @@ import { type ListedIdentity, stateOf } from './identities-page.ts'
 export interface IdentityPage extends ListedIdentity {
   readonly externalId: string | undefined
   readonly roles: readonly string[]
+  /** Of a router. */
+  readonly hosts: readonly string[]
   readonly tags: readonly (readonly [string, string])[]
   readonly createdAt: Instant
   readonly updatedAt: Instant
   readonly disabledUntil: Instant | undefined
   readonly credentials: readonly ShownCredential[]
+  /** The names of its passkeys (D-430). */
+  readonly passkeys: readonly string[]
   readonly invitations: readonly ShownInvitation[]
   readonly sessions: readonly ListedSession[]
   readonly sessionsTotal: number
@@ -76,6 +80,7 @@ export function identityPage(frame: ConsoleFrame, page: IdentityPage): SafeHtml 
         ['Policy', html`<bdi>${page.policy}</bdi>`],
         ['External ID', page.externalId && html`<bdi>${page.externalId}</bdi>`],
         ['Roles', page.roles.length === 0 ? undefined : html`<bdi>${page.roles.join(', ')}</bdi>`],
+        ['Hosts', page.hosts.length === 0 ? undefined : page.hosts.join(', ')],
         ['Last sign-in', time(page.lastLoginAt, 'never')],
         ['Created', time(page.createdAt)],
         ['Changed', time(page.updatedAt)],
@@ -127,6 +132,12 @@ function certificateTable(rows: readonly ShownSessionCertificate[]): SafeHtml {
   )
 }
 
+function secondFactorsOf({ passkeys }: IdentityPage): SafeHtml {
+  return passkeys.length === 0
+    ? html`Authenticator app: a sign-in also asks for a code.`
+    : html`Passkeys: ${passkeys.join(', ')}. A sign-in also asks for one, or for a code if there is an authenticator app.`
+}
+
 function credentials(frame: ConsoleFrame, page: IdentityPage): SafeHtml {
   const { credentials: own, invitations, hasSecondFactor, externalId } = page
   const entries = [
@@ -135,7 +146,7 @@ function credentials(frame: ConsoleFrame, page: IdentityPage): SafeHtml {
       ? undefined
       : html`<li><h3>Account of an identity provider</h3><p class="hint">Whoever has a JWT or a certificate with the external ID <bdi>${externalId}</bdi>, if the policy allows it.</p></li>\n`,
     hasSecondFactor
-      ? html`<li><h3>Authenticator app ${badge('good', 'On')}</h3><p class="hint">A sign-in also asks for a code.</p>${resetLink(frame, page.id, 'reset-mfa')}</li>\n`
+      ? html`<li><h3>Second factor ${badge('good', 'On')}</h3><p class="hint">${secondFactorsOf(page)}</p>${resetLink(frame, page.id, 'reset-mfa')}</li>\n`
       : undefined,
     ...invitations.map((one) => invitation(one)),
   ].filter((one) => one !== undefined)

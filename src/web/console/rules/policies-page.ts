@@ -28,10 +28,11 @@ export function policiesPage(frame: ConsoleFrame, policies: readonly ListedPolic
         { title: 'Allows', cell: (policy) => methodsOf(policy).join(', ') },
         {
           title: 'Also requires',
-          cell: ({ requireTotp, requireExtJwt }) =>
+          cell: ({ requireTotp, requireExtJwt, requireBoundToken }) =>
             [
               ...(requireTotp ? ['authenticator app'] : []),
               ...(requireExtJwt === '' ? [] : ['JWT of a signer on every call']),
+              ...(requireBoundToken ? ['bound tokens'] : []),
             ].join(', ') || '–',
         },
         { title: 'Identities', look: 'number', cell: ({ identities }) => identities },
