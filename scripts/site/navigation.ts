@@ -62,6 +62,7 @@ export const NAVIGATION: readonly Group[] = [
       'docs/sdk/passkeys.md',
       'docs/sdk/tokens.md',
       'docs/sdk/device.md',
+      'docs/sdk/dpop.md',
       'docs/sdk/calls.md',
       'docs/sdk/certificates.md',
       'docs/sdk/self-service.md',

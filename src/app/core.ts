@@ -159,6 +159,7 @@ export async function openCore(options: CoreOptions) {
       metrics,
       tracing,
       store,
+      notifier,
       hashing,
       authorities,
       secretFingerprint,

@@ -14,6 +14,7 @@ import { nameableCas } from '../domain/certificates/third-party/client-cas.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
 import { relyingPartyAt } from '../domain/factors/passkey/relying-party.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
+import type { CheckWarnings } from '../domain/health/check-warnings.ts'
 import { addBoundApis, type HttpPorts } from '../http/bound-apis.ts'
 import { plainHttpAnswer } from '../http/faces/plain-http.ts'
 import { baseUrl, issuerAt, type ListenerAddresses, listenerAddresses } from '../http/issuers.ts'
@@ -57,6 +58,7 @@ export interface ListenerDependencies {
   readonly config: Config
   readonly ports: HttpPorts
   readonly checkHealth: CheckHealth
+  readonly checkWarnings: CheckWarnings
   readonly authorities: CertificateAuthorities
   readonly build: BuildInfo
   readonly clock: Clock
@@ -171,6 +173,7 @@ async function openListener(
         branding: config.branding,
         settings: config.settings,
         checkHealth: deps.checkHealth,
+        checkWarnings: deps.checkWarnings,
         addresses: () => addresses,
         compatibility: config.compatibility,
         serverCasPem: () => [...new Set(all().flatMap(({ caPem }) => caPem() ?? []))],

@@ -4,6 +4,7 @@
  */
 import type { Ca } from '../domain/certificates/third-party/ca.ts'
 import { createCheckHealth } from '../domain/health/check-health.ts'
+import { createCheckWarnings } from '../domain/health/check-warnings.ts'
 import type { ManagementPorts } from '../domain/management/ports.ts'
 import type { ShownMetrics } from '../http/monitoring/probes.ts'
 import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
@@ -32,12 +33,14 @@ export async function serve(
 ): Promise<Serving> {
   const { config, ports, metrics, tracing, authorities, build, clock, random, log } = core
   const stopping = new AbortController()
-  const { installation } = core.store.aside
+  const { installation, events } = core.store.aside
+  const checkWarnings = createCheckWarnings({ clock, events, notices: core.notifier })
   const checkHealth = createCheckHealth({ ...ports, installation, stopping: stopping.signal })
   const limit = createConnectionLimit(mostConnections(1), log)
   metrics.watch({
     build,
     checkHealth,
+    checkWarnings,
     endedSessions: ports.endedSessions,
     connections: limit,
     spans: tracing?.spans,
@@ -54,6 +57,7 @@ export async function serve(
     config,
     ports,
     checkHealth,
+    checkWarnings,
     metrics: { ...metrics, ...more.shownMetrics },
     limit,
     intercept: more.intercept ?? ((handler) => handler),

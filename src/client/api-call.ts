@@ -8,7 +8,7 @@ import type { Wire, WireAnswer } from './wire/https-wire.ts'
 export interface CallOptions {
   /** Default: GET, or POST with a body. */
   readonly method?: string
-  /** Except `authorization` and `zt-session`, which the session sets. */
+  /** Except `authorization`, `dpop` and `zt-session`, which the session sets. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
   /** Instead of `body`: this value as JSON. */
@@ -22,7 +22,7 @@ export interface CallOptions {
 export type Call = (path: string, options?: CallOptions) => Promise<Response>
 
 const MOST_BYTES = 16 * 1024 * 1024
-const OURS = ['authorization', 'zt-session']
+const OURS = ['authorization', 'dpop', 'zt-session']
 
 export function sendCall(
   wire: Pick<Wire, 'send'>,

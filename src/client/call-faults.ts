@@ -11,10 +11,13 @@ export type Fault =
   | { readonly what: 'token'; readonly error: 'expired' | 'invalid' }
   | { readonly what: 'secondary-jwt'; readonly query: ExtJwtQuery }
 
+/** RFC 9449 §7.1: a token that is bound to a key is refused in its own scheme. */
+const SCHEMES = ['bearer', 'dpop']
+
 /** Undefined if a new token would not help. */
 export function faultOf(answer: WireAnswer, clientId: string): Fault | undefined {
   for (const { scheme, parameters } of challengesOf(answer)) {
-    if (scheme.toLowerCase() !== 'bearer') continue
+    if (!SCHEMES.includes(scheme.toLowerCase())) continue
     const realm = parameters.get('realm')
     const error = parameters.get('error')
     if (realm === `${clientId}-oidc` && (error === 'expired' || error === 'invalid')) {

@@ -5,6 +5,7 @@
 
 import { type Random, systemRandom } from '../base/secrets/random.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
+import { Refused } from './errors.ts'
 import { createIdTokens } from './id-token.ts'
 import { authorizationUrl, newProof, type Proof, type Wishes } from './login/authorization.ts'
 import { type BrowserLogin, type BrowserLoginOptions, beginBrowserLogin } from './login/browser.ts'
@@ -13,9 +14,11 @@ import { beginDeviceLogin, type DeviceLogin, type DeviceLoginOptions } from './l
 import type { Factors } from './login/factors.ts'
 import { type Code, logInForCode } from './login/log-in.ts'
 import { codeOfRedirect, type RedirectLogin } from './login/redirect.ts'
+import { newProofKey, type ProofKey, restoreProofKey } from './proof-key.ts'
 import { readSavedSession, type SavedSession } from './saved-session.ts'
 import { createSession, type Session, type SessionOptions } from './session.ts'
 import { createTokenEndpoint, type TokenAnswer } from './tokens.ts'
+import { codeOf } from './wire/answers.ts'
 import {
   type ClientCertificate,
   createWire,
@@ -133,6 +136,14 @@ export async function connect(options: ConnectOptions): Promise<Client> {
     clientId,
   }
 
+  const keyTools = { clock, random, nonces: new Map() }
+
+  /** D-456: a certificate already binds the tokens, and its key may be in hardware. */
+  const keyFor = (certificate: unknown, { dpop = 'when-offered' }: Wishes): ProofKey | undefined =>
+    dpop === 'when-offered' && provider.bindsTokens && certificate === undefined
+      ? newProofKey(keyTools)
+      : undefined
+
   /** Everything that uses these connections. */
   function over(wire: Wire) {
     const use = { wire, provider, clientId, clock }
@@ -145,15 +156,20 @@ export async function connect(options: ConnectOptions): Promise<Client> {
 
     async function begin(
       { code, proof, secondaryJwt }: Code,
-      options: SessionOptions & { readonly signal?: AbortSignal | undefined },
+      options: SessionOptions & Wishes & { readonly signal?: AbortSignal | undefined },
     ): Promise<Session> {
-      const got = await tokens.exchange({ code, ...proof }, options.signal)
-      return beginWith(got, { ...options, nonce: proof.nonce, firstSecondaryJwt: secondaryJwt })
+      const { got, key } = await exchanged({ code, ...proof }, options)
+      return beginWith(got, key, {
+        ...options,
+        nonce: proof.nonce,
+        firstSecondaryJwt: secondaryJwt,
+      })
     }
 
     /** `nonce`: undefined if the tokens did not come through a browser. */
     async function beginWith(
       got: TokenAnswer,
+      key: ProofKey | undefined,
       options: SessionOptions & {
         readonly nonce: string | undefined
         readonly firstSecondaryJwt?: string | undefined
@@ -170,18 +186,35 @@ export async function connect(options: ConnectOptions): Promise<Client> {
         lifetimeMilliseconds,
         ...(refreshAt === undefined ? {} : { refreshAt }),
         ...(refreshToken === undefined ? {} : { refreshToken }),
+        ...(key === undefined ? {} : { dpopKey: key.jwk }),
         idToken,
         claims,
       }
-      const { session, keep } = resume(saved, options)
+      const { session, keep } = resume(saved, key, options)
       await keep()
       return session
     }
 
+    /** Without a key, the code is not spent if the policy requires one (D-454). */
+    async function exchanged(
+      code: Parameters<typeof tokens.exchange>[0],
+      { dpop, signal }: Wishes & { readonly signal?: AbortSignal | undefined },
+    ): Promise<{ readonly got: TokenAnswer; readonly key: ProofKey | undefined }> {
+      try {
+        return { got: await tokens.exchange(code, signal), key: code.key }
+      } catch (error) {
+        const isRequired = error instanceof Refused && error.code === 'invalid_dpop_proof'
+        if (!isRequired || code.key !== undefined || dpop === 'never') throw error
+        const key = newProofKey(keyTools)
+        return { got: await tokens.exchange({ ...code, key }, signal), key }
+      }
+    }
+
     const resume = (
       saved: SavedSession,
+      key: ProofKey | undefined,
       options: SessionOptions & { readonly firstSecondaryJwt?: string | undefined },
-    ) => createSession({ ...use, tokens, idTokens, api, close }, saved, options)
+    ) => createSession({ ...use, tokens, idTokens, api, key, close }, saved, options)
 
     return { use, tokens, begin, beginWith, resume, close }
   }
@@ -195,7 +228,11 @@ export async function connect(options: ConnectOptions): Promise<Client> {
       const { use, begin, close } = over(wire)
       try {
         return await begin(
-          await logInForCode({ ...use, redirectUri, random }, credential, options),
+          await logInForCode(
+            { ...use, redirectUri, random, key: keyFor(certificate, options) },
+            credential,
+            options,
+          ),
           options,
         )
       } catch (error) {
@@ -205,16 +242,26 @@ export async function connect(options: ConnectOptions): Promise<Client> {
     },
 
     beginBrowserLogin: (options = {}) =>
-      beginBrowserLogin({ provider, clientId, random }, options, (code) =>
-        over(shared).begin(code, options),
+      beginBrowserLogin(
+        { provider, clientId, random, key: keyFor(undefined, options) },
+        options,
+        (code) => over(shared).begin(code, options),
       ),
 
     offersDeviceLogin: provider.deviceAuthorization !== undefined,
 
     beginDeviceLogin(options = {}) {
       const { use, tokens, beginWith } = over(shared)
-      return beginDeviceLogin({ ...use, tokens }, options, (got) =>
-        beginWith(got, { ...options, nonce: undefined }),
+      let key = keyFor(undefined, options)
+      const poll = async (form: Readonly<Record<string, string>>, signal?: AbortSignal) => {
+        const outcome = await tokens.poll(form, key, signal)
+        const isRequired = 'status' in outcome && codeOf(outcome) === 'invalid_dpop_proof'
+        if (!isRequired || key !== undefined || options.dpop === 'never') return outcome
+        key = newProofKey(keyTools)
+        return tokens.poll(form, key, signal)
+      }
+      return beginDeviceLogin({ ...use, tokens: { poll } }, options, (got) =>
+        beginWith(got, key, { ...options, nonce: undefined }),
       )
     },
 
@@ -232,8 +279,11 @@ export async function connect(options: ConnectOptions): Promise<Client> {
         throw new TypeError('the saved session belongs to another server')
       }
       const { certificate } = options
+      const { dpopKey } = saved
+      const key = dpopKey === undefined ? undefined : restoreProofKey(dpopKey, keyTools)
       return over(certificate === undefined ? shared : openWire(certificate)).resume(
         { ...saved, ...place },
+        key,
         options,
       ).session
     },

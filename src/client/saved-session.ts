@@ -21,6 +21,8 @@ export interface SavedSession {
   readonly refreshAt?: number
   /** Absent if `offline_access` was not requested. */
   readonly refreshToken?: string
+  /** The private key that the tokens are bound to, as a JWK (RFC 9449). Absent if they are bound to none. */
+  readonly dpopKey?: Readonly<Record<string, unknown>>
   readonly idToken: string
   /** From the ID token, verified. */
   readonly claims: IdTokenClaims
@@ -61,6 +63,10 @@ export function readSavedSession(value: unknown): SavedSession {
   const { refreshAt } = saved
   if (refreshAt !== undefined && !Number.isFinite(refreshAt)) {
     throw new TypeError('the saved session has a refreshAt that is not a number')
+  }
+  const { dpopKey } = saved
+  if (dpopKey !== undefined && asObject(dpopKey) === undefined) {
+    throw new TypeError('the saved session has a dpopKey that is not a private key')
   }
   const { sub, sid } = asObject(saved['claims']) ?? {}
   if (!isText(sub) || !isText(sid)) throw new TypeError('the saved session has no claims')

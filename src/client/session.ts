@@ -16,8 +16,9 @@ import {
 } from './certificates/session-certificate.ts'
 import { RateLimited, ServerUnavailable, SessionEnded, UnexpectedAnswer } from './errors.ts'
 import type { IdTokenClaims, IdTokens } from './id-token.ts'
-import { authorizationFields } from './login/credentials.ts'
+import { sessionFields } from './login/credentials.ts'
 import { type Factors, obtainJwt } from './login/factors.ts'
+import type { ProofKey } from './proof-key.ts'
 import { isFresh, type SavedSession } from './saved-session.ts'
 import type { TokenEndpoint } from './tokens.ts'
 import { refusalIn, refusalOf } from './wire/answers.ts'
@@ -33,6 +34,16 @@ export interface Session {
   idToken(): string
   /** Returns a fresh token; refreshes it first if needed. */
   accessToken(options?: { readonly signal?: AbortSignal }): Promise<string>
+  /**
+   * Returns the header fields for a request that the program sends itself, to a gateway for example: the token, and the
+   * proof that belongs to it if it is bound to a key. A proof is valid for one request, at once.
+   */
+  authorization(request: {
+    readonly method: string
+    readonly url: string | URL
+    /** From the `DPoP-Nonce` field of an earlier response of that server. */
+    readonly nonce?: string
+  }): Promise<Readonly<Record<string, string>>>
   /** Gets new tokens now. */
   refresh(): Promise<void>
   /** A call with the token. An expired token is refreshed, and the call repeated once; no redirect is followed. */
@@ -58,6 +69,8 @@ export function createSession(
     readonly clientId: string
     readonly api: URL
     readonly clock: Pick<Clock, 'now'>
+    /** The key of the session, if its tokens are bound to one. */
+    readonly key: ProofKey | undefined
     /** Closes what was opened only for this session. */
     readonly close: () => void
   },
@@ -71,7 +84,7 @@ export function createSession(
   /** For a new session: passes its tokens to `onTokens`. */
   keep(): Promise<void>
 } {
-  const { wire, clientId, clock } = deps
+  const { wire, clientId, clock, key } = deps
   let state = begun
   let isKept = true
   let keeping: Promise<void> = Promise.resolve()
@@ -110,7 +123,7 @@ export function createSession(
     const { refreshToken } = state
     if (refreshToken === undefined) throw over('EXPIRED', 'the session cannot be refreshed')
     try {
-      const got = await deps.tokens.refresh(refreshToken).catch((error: unknown) => {
+      const got = await deps.tokens.refresh(refreshToken, key).catch((error: unknown) => {
         isInDoubt = isInDoubt || mayBeSpent(error)
         throw error
       })
@@ -177,13 +190,14 @@ export function createSession(
     let hasAsked = false
     for (;;) {
       const token = await abortable(freshToken(), given.signal)
-      const bearers = secondaryJwt === undefined ? [token] : [token, secondaryJwt]
-      const answer = await sendCall(wire, deps.api, path, given, authorizationFields(bearers))
+      const jwt = secondaryJwt
+      const fields = sessionFields(token, key !== undefined, jwt)
+      const answer = await sendCall(wireWith(token), deps.api, path, given, fields)
       const fault = answer.status === 401 ? faultOf(answer, clientId) : undefined
       if (fault === undefined) return responseOf(answer)
       if (fault.what === 'secondary-jwt' && !hasAsked) {
         hasAsked = true
-        if (bearers[1] === secondaryJwt) await abortable(askOnce(fault.query, answer), given.signal)
+        if (jwt === secondaryJwt) await abortable(askOnce(fault.query, answer), given.signal)
       } else if (fault.what === 'token' && !hasRefreshed && state.refreshToken !== undefined) {
         // D-153: not only an expired token; a signing key may have been withdrawn while the session is alive.
         hasRefreshed = true
@@ -194,6 +208,11 @@ export function createSession(
           : refusalOf(answer, 'the call')
       }
     }
+  }
+
+  /** Proves the key with every request that carries the token. */
+  function wireWith(token: string): Pick<Wire, 'send'> {
+    return key === undefined ? wire : { send: (request) => key.send(wire, request, token) }
   }
 
   function askOnce(query: ExtJwtQuery, answer: WireAnswer): Promise<void> {
@@ -213,6 +232,12 @@ export function createSession(
     claims: () => state.claims,
     idToken: () => state.idToken,
     accessToken: (given = {}) => abortable(freshToken(), given.signal),
+    async authorization({ method, url, nonce }) {
+      const accessToken = await freshToken()
+      if (key === undefined) return { authorization: `Bearer ${accessToken}` }
+      const dpop = key.proof({ method, url: new URL(url), accessToken, nonce })
+      return { authorization: `DPoP ${accessToken}`, dpop }
+    },
     refresh: refreshOnce,
     call,
     certificate: (given) => requestCertificate(call, begun.claims.sub, given),

@@ -6,8 +6,9 @@ import { isText } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
 import { SessionEnded, UnexpectedAnswer } from './errors.ts'
+import type { ProofKey } from './proof-key.ts'
 import { codeOf, isLost, jsonOf, refusalIn, refusalOf } from './wire/answers.ts'
-import type { Wire, WireAnswer } from './wire/https-wire.ts'
+import type { Wire, WireAnswer, WireRequest } from './wire/https-wire.ts'
 import type { Provider } from './wire/provider.ts'
 
 export interface TokenAnswer {
@@ -23,16 +24,23 @@ export interface TokenAnswer {
 
 export interface TokenEndpoint {
   exchange(
-    code: { readonly code: string; readonly redirectUri: string; readonly verifier: string },
+    code: {
+      readonly code: string
+      readonly redirectUri: string
+      readonly verifier: string
+      /** The tokens are bound to it. */
+      readonly key?: ProofKey | undefined
+    },
     signal: AbortSignal | undefined,
   ): Promise<TokenAnswer>
   /** Asks for the tokens of a device (RFC 8628 §3.4). Returns them, or the refusal. */
   poll(
     form: Readonly<Record<string, string>>,
+    key: ProofKey | undefined,
     signal: AbortSignal | undefined,
   ): Promise<TokenAnswer | WireAnswer>
   /** Throws SessionEnded if the token is no longer valid; ServerUnavailable. */
-  refresh(refreshToken: string): Promise<TokenAnswer>
+  refresh(refreshToken: string, key: ProofKey | undefined): Promise<TokenAnswer>
 }
 
 /** D-150: the first attempt and two more. */
@@ -51,10 +59,11 @@ export function createTokenEndpoint(deps: {
 
   async function post(
     form: Readonly<Record<string, string>>,
+    key: ProofKey | undefined,
     signal?: AbortSignal,
   ): Promise<{ readonly answer: WireAnswer; readonly askedAt: Instant }> {
     const askedAt = clock.now()
-    const answer = await wire.send({
+    const request: WireRequest = {
       method: 'POST',
       url: provider.token,
       headers: {
@@ -64,14 +73,19 @@ export function createTokenEndpoint(deps: {
       body: new URLSearchParams({ client_id: clientId, ...form }).toString(),
       signal,
       isAlone: true,
-    })
+    }
+    const answer = await (key === undefined ? wire.send(request) : key.send(wire, request))
     return { answer, askedAt }
   }
 
-  async function tryRefresh(refreshToken: string, wasLost: boolean): Promise<TokenAnswer> {
+  async function tryRefresh(
+    refreshToken: string,
+    key: ProofKey | undefined,
+    wasLost: boolean,
+  ): Promise<TokenAnswer> {
     const form = { grant_type: 'refresh_token', refresh_token: refreshToken }
-    const { answer, askedAt } = await post(form)
-    if (answer.status === 200) return readTokens(answer, askedAt)
+    const { answer, askedAt } = await post(form, key)
+    if (answer.status === 200) return readTokens(answer, askedAt, key)
     if (codeOf(answer) !== 'invalid_grant') throw refusalOf(answer, 'the refresh')
     const why = wasLost
       ? 'the answer of a refresh was lost, and the server gives it only once'
@@ -80,7 +94,7 @@ export function createTokenEndpoint(deps: {
   }
 
   return {
-    async exchange({ code, redirectUri, verifier }, signal) {
+    async exchange({ code, redirectUri, verifier, key }, signal) {
       const { answer, askedAt } = await post(
         {
           grant_type: 'authorization_code',
@@ -88,22 +102,23 @@ export function createTokenEndpoint(deps: {
           redirect_uri: redirectUri,
           code_verifier: verifier,
         },
+        key,
         signal,
       )
       if (answer.status !== 200) throw refusalOf(answer, 'the exchange of the code')
-      return readTokens(answer, askedAt)
+      return readTokens(answer, askedAt, key)
     },
 
-    async poll(form, signal) {
-      const { answer, askedAt } = await post(form, signal)
+    async poll(form, key, signal) {
+      const { answer, askedAt } = await post(form, key, signal)
       if (answer.status >= 500) throw refusalOf(answer, 'the login')
-      return answer.status === 200 ? readTokens(answer, askedAt) : answer
+      return answer.status === 200 ? readTokens(answer, askedAt, key) : answer
     },
 
-    async refresh(refreshToken) {
+    async refresh(refreshToken, key) {
       for (let tries = 1; ; tries++) {
         try {
-          return await tryRefresh(refreshToken, tries > 1)
+          return await tryRefresh(refreshToken, key, tries > 1)
         } catch (error) {
           if (!isLost(error) || tries === MOST_TRIES) throw error
         }
@@ -115,13 +130,15 @@ export function createTokenEndpoint(deps: {
 /** RFC 6750 §2.1: what may follow `Bearer`. */
 const TOKEN = /^[\w.~+/-]+=*$/
 
-function readTokens(answer: WireAnswer, askedAt: Instant): TokenAnswer {
+function readTokens(answer: WireAnswer, askedAt: Instant, key: ProofKey | undefined): TokenAnswer {
   const { access_token, id_token, refresh_token, token_type, expires_in, refresh_after } =
     jsonOf(answer) ?? {}
-  const isBearer = typeof token_type === 'string' && token_type.toLowerCase() === 'bearer'
+  // RFC 9449 §5: a server that ignored the proof would give us a token that anyone can use.
+  const expectedType = key === undefined ? 'bearer' : 'dpop'
+  const isOfType = typeof token_type === 'string' && token_type.toLowerCase() === expectedType
   const isTime = typeof expires_in === 'number' && expires_in > 0 && expires_in < MOST_SECONDS
   const isWhole =
-    isBearer &&
+    isOfType &&
     isTime &&
     isText(access_token) &&
     TOKEN.test(access_token) &&

@@ -2,6 +2,7 @@
 import type { Version } from '../contract/version.ts'
 import type { RelyingParty } from '../domain/factors/passkey/relying-party.ts'
 import type { CheckHealth } from '../domain/health/check-health.ts'
+import type { CheckWarnings } from '../domain/health/check-warnings.ts'
 import type { ShownSetting } from '../web/console/operations/configuration-page.ts'
 import type { BrandingSettings } from '../web/login/look/branding.ts'
 import type { ListenerAddresses } from './issuers.ts'
@@ -27,6 +28,7 @@ export interface ListenerParts {
   /** D-372: the configuration as it was written, without secrets. */
   readonly settings: readonly ShownSetting[]
   readonly checkHealth: CheckHealth
+  readonly checkWarnings: CheckWarnings
   readonly metrics: ShownMetrics
   readonly counters: OutcomeCounters
   /** Aborted when the service stops. */

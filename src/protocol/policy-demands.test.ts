@@ -14,6 +14,7 @@ const OPEN: PolicyDemands = {
   ...factorDemands({}),
   requireExtJwt: null,
   bindTokens: false,
+  requireBoundToken: false,
 }
 
 const LOGINS = {
@@ -76,25 +77,44 @@ test('a policy that does not exist accepts no login', () => {
 })
 
 test('a token is bound only if the policy says so, and then only to its certificate', () => {
-  const binding = { bindTokens: true }
+  const binding = { bindTokens: true, requireBoundToken: false }
   assert.equal(
-    isBoundElsewhere({ bindTokens: false }, 'a', () => 'b'),
+    isBoundElsewhere({ bindTokens: false, requireBoundToken: false }, { boundTo: 'a' }, () => 'b'),
     false,
   )
   assert.equal(
-    isBoundElsewhere(binding, undefined, () => undefined),
+    isBoundElsewhere(binding, { boundTo: undefined }, () => undefined),
     false,
   )
   assert.equal(
-    isBoundElsewhere(binding, 'a', () => 'a'),
+    isBoundElsewhere(binding, { boundTo: 'a' }, () => 'a'),
     false,
   )
   assert.equal(
-    isBoundElsewhere(binding, 'a', () => 'b'),
+    isBoundElsewhere(binding, { boundTo: 'a' }, () => 'b'),
     true,
   )
   assert.equal(
-    isBoundElsewhere(binding, 'a', () => undefined),
+    isBoundElsewhere(binding, { boundTo: 'a' }, () => undefined),
+    true,
+  )
+})
+
+test('D-454: a policy can require a bound token, by a key or by the certificate that is presented', () => {
+  const demands = { ...OPEN, requireBoundToken: true }
+  const { password } = LOGINS
+  assert.equal(unmetDemand(demands, password), 'token-not-bound')
+  assert.equal(unmetDemand(demands, { ...password, boundKey: 'k' }), undefined)
+  assert.equal(unmetDemand(demands, { ...password, boundTo: 'c' }), undefined)
+  const other = () => 'another'
+  assert.equal(isBoundElsewhere(demands, { boundTo: 'c' }, other), true)
+  assert.equal(
+    isBoundElsewhere(demands, { boundTo: 'c' }, () => 'c'),
+    false,
+  )
+  assert.equal(isBoundElsewhere(demands, { boundTo: 'c', boundKey: 'k' }, other), false)
+  assert.equal(
+    isBoundElsewhere({ ...demands, bindTokens: true }, { boundTo: 'c', boundKey: 'k' }, other),
     true,
   )
 })

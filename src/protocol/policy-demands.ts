@@ -30,6 +30,8 @@ export interface PolicyDemands extends FactorDemands {
   readonly requireExtJwt: { readonly id: string; readonly issuer: string | null } | null
   /** A token that is bound to a certificate counts only together with that certificate (D-24). */
   readonly bindTokens: boolean
+  /** A token counts only if it is bound to a key or a certificate, and that is proven (D-454). */
+  readonly requireBoundToken: boolean
 }
 
 /** What a token or a session says about its login. */
@@ -39,6 +41,10 @@ export interface LoginProof {
   readonly signerId: string | undefined
   /** For a login by a certificate of a third-party CA. */
   readonly caId: string | undefined
+  /** The certificate that the token is bound to: `cnf`, RFC 8705 §3.1. */
+  readonly boundTo?: string | undefined
+  /** The key that the token is bound to: `cnf`, RFC 9449 §6.1. */
+  readonly boundKey?: string | undefined
 }
 
 export type UnmetDemand =
@@ -46,6 +52,7 @@ export type UnmetDemand =
   | 'method-not-allowed'
   | 'signer-not-trusted'
   | 'ca-not-trusted'
+  | 'token-not-bound'
   | `${SecondFactorId}-missing`
   /** None of several factors, any of which would do. */
   | 'second-factor-missing'
@@ -56,7 +63,7 @@ export type UnmetDemand =
  */
 export function unmetDemand(
   demands: PolicyDemands | undefined,
-  { amr, signerId, caId }: LoginProof,
+  { amr, signerId, caId, boundTo, boundKey }: LoginProof,
 ): UnmetDemand | undefined {
   if (demands === undefined) return 'policy-gone'
   switch (primaryMethodOf(amr)) {
@@ -75,6 +82,9 @@ export function unmetDemand(
       if (!demands.allowsPasskey) return 'method-not-allowed'
       break
   }
+  if (demands.requireBoundToken && boundTo === undefined && boundKey === undefined) {
+    return 'token-not-bound'
+  }
   const [missing] = unmetChoices(demandedChoices(demands), (id) =>
     amr.includes(SECOND_FACTORS[id].amr),
   )
@@ -91,15 +101,17 @@ export function acrOfDemand(unmet: UnmetDemand): string | undefined {
 }
 
 /**
- * Whether the policy binds tokens to certificates, the token is bound to one, and another one is presented. Thumbprints
- * as in `cnf`, RFC 8705 §3.1.
+ * Whether the certificate counts that the token is bound to, and another one is presented. It counts if the policy binds
+ * tokens to certificates, or requires a bound token and the token has no key, which is always proven. Thumbprints as in
+ * `cnf`, RFC 8705 §3.1.
  */
 export function isBoundElsewhere(
-  { bindTokens }: Pick<PolicyDemands, 'bindTokens'>,
-  boundTo: string | undefined,
+  { bindTokens, requireBoundToken }: Pick<PolicyDemands, 'bindTokens' | 'requireBoundToken'>,
+  { boundTo, boundKey }: Pick<LoginProof, 'boundTo' | 'boundKey'>,
   presented: () => string | undefined,
 ): boolean {
-  return bindTokens && boundTo !== undefined && presented() !== boundTo
+  const counts = bindTokens || (requireBoundToken && boundKey === undefined)
+  return counts && boundTo !== undefined && presented() !== boundTo
 }
 
 /** Returns the signer of the JWT that every request must carry, if the signer still exists. */

@@ -14,6 +14,7 @@ import {
 } from './client-certificate.ts'
 import type { FeedCopy, Known } from './feed-copy.ts'
 import { type JudgedLogin, type LoginUnderPolicy, policyRefusal } from './policy-check.ts'
+import { createProofChecks, type DpopToken } from './possession/proofs.ts'
 import type { SessionFacts } from './roles.ts'
 import type { SessionChecks } from './session-checks.ts'
 
@@ -23,7 +24,11 @@ export interface Presented {
    * that the client sent are not used.
    */
   readonly certificate: Uint8Array | undefined
-  readonly token: { readonly bearer: string } | { readonly ztSession: string } | undefined
+  readonly token:
+    | { readonly bearer: string }
+    | { readonly ztSession: string }
+    | DpopToken
+    | undefined
 }
 
 export interface Accepted {
@@ -62,6 +67,8 @@ export type RefusalReason =
   | 'no-token'
   | 'token-invalid'
   | 'token-expired'
+  /** The token is bound to a key, and came without the proof, or with one that is not valid (D-457). */
+  | 'proof-invalid'
   | 'session-ended'
   /** The policy now demands more than the login proved, or forbids its method (D-232). */
   | 'policy-unmet'
@@ -93,6 +100,7 @@ interface Session {
   readonly tokenId?: string
   readonly keyId?: string
   readonly boundTo?: string | undefined
+  readonly boundKey?: string | undefined
   /** Undefined with an older controller, which does not send it. */
   readonly login?: LoginUnderPolicy | undefined
   readonly facts?: SessionFacts
@@ -104,6 +112,7 @@ export function createRouterCheck(deps: {
   readonly clock: Pick<Clock, 'now'>
 }): RouterCheck {
   const { copy, sessionChecks, clock } = deps
+  const proofs = createProofChecks({ clock })
 
   return async ({ certificate: der, token }) => {
     const known = copy.known()
@@ -118,13 +127,26 @@ export function createRouterCheck(deps: {
 
     const name = nameOf(certificate, known, now)
     const session =
-      'bearer' in token
-        ? await readBearer(token.bearer, known, now)
-        : await askAbout(token.ztSession, name)
+      'ztSession' in token
+        ? await askAbout(token.ztSession, name)
+        : await readBearer('bearer' in token ? token.bearer : token.dpop, known, now)
     if ('verdict' in session) return session
-    const refusal = mismatch(certificate, name, session)
+    const refusal = mismatch(certificate, name, session) ?? (await unproven(token, session))
     // No `await` from here on: what ends now is either seen here or reported to the watchers.
     return refusal ?? notEnded(copy, accept(certificate, name, session), session)
+  }
+
+  /** After the certificate, so that only its holder makes us compute a signature or remember a proof. */
+  async function unproven(
+    token: NonNullable<Presented['token']>,
+    { boundKey }: Session,
+  ): Promise<Refused | undefined> {
+    if (!('dpop' in token)) {
+      return boundKey === undefined ? undefined : refuse('proof-invalid', 'there is no proof')
+    }
+    if (boundKey === undefined) return refuse('token-invalid', 'it is bound to no key')
+    const fault = await proofs.fault(token, boundKey)
+    return fault === undefined ? undefined : refuse('proof-invalid', fault)
   }
 
   /**
@@ -211,7 +233,7 @@ function mismatch(
 function accept(
   certificate: ClientCertificate | undefined,
   name: CertificateName | undefined,
-  { sessionId, identityId, tokenId, keyId, expiresAt, boundTo, login, facts }: Session,
+  { sessionId, identityId, tokenId, keyId, expiresAt, boundTo, boundKey, login, facts }: Session,
 ): Accepted {
   const certificateId = name?.kind === 'session' ? name.certificateId : undefined
   const key = keyId === undefined ? undefined : keySubject(keyId)
@@ -227,7 +249,7 @@ function accept(
     subjects: subjects.filter((subject) => subject !== undefined),
     ...(login === undefined
       ? {}
-      : { login: { ...login, boundTo, shown: certificate?.thumbprint } }),
+      : { login: { ...login, boundTo, boundKey, shown: certificate?.thumbprint } }),
     ...(facts === undefined ? {} : { facts }),
   }
 }

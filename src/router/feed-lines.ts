@@ -118,6 +118,8 @@ const READERS = {
     const { id, signers, cas, requireExtJwt } = members
     // A controller of an earlier version knows no passkeys, and allows none (D-431).
     const { allowsPassword, allowsCertificate, allowsPasskey = false, bindTokens } = members
+    // An older controller does not send it.
+    const { requireBoundToken = false } = members
     if (!isText(id) || !areTexts(signers) || !areTexts(cas)) return undefined
     if (typeof allowsPassword !== 'boolean' || typeof allowsCertificate !== 'boolean') {
       return undefined
@@ -125,9 +127,17 @@ const READERS = {
     if (typeof allowsPasskey !== 'boolean') return undefined
     const factors = parseFactorDemands(members)
     if (factors === undefined || typeof bindTokens !== 'boolean') return undefined
+    if (typeof requireBoundToken !== 'boolean') return undefined
     const required = readRequired(requireExtJwt)
     if (required === undefined) return undefined
-    const rest = { signers, cas, ...factors, bindTokens, requireExtJwt: required }
+    const rest = {
+      signers,
+      cas,
+      ...factors,
+      bindTokens,
+      requireBoundToken,
+      requireExtJwt: required,
+    }
     const methods = { allowsPassword, allowsCertificate, allowsPasskey }
     return { type: 'policy', policy: { id, ...methods, ...rest } }
   },

@@ -40,7 +40,7 @@ export function policyRefusal(
   if (unmet !== undefined || demands === undefined) {
     return { reason: 'policy-unmet', why: unmet ?? 'policy-gone' }
   }
-  if (isBoundElsewhere(demands, login.boundTo, () => login.shown)) {
+  if (isBoundElsewhere(demands, login, () => login.shown)) {
     return { reason: 'token-bound-elsewhere' }
   }
   if (demands.requireExtJwt === null) return undefined

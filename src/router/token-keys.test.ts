@@ -29,6 +29,7 @@ test('a good token names its session, identity, id, key and end', async () => {
       keyId: 'key-1',
       expiresAt: instant(exp * 1_000),
       boundTo: undefined,
+      boundKey: undefined,
       login: undefined,
     },
   })

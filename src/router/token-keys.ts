@@ -40,6 +40,8 @@ export interface RouterToken {
   readonly expiresAt: Instant
   /** RFC 8705 §3.1: the certificate of the login, as SHA-256 in base64url. */
   readonly boundTo: string | undefined
+  /** RFC 9449 §6.1: the key that must be proven with the token. */
+  readonly boundKey: string | undefined
   /** Undefined if the token does not have it; tokens of this service always do. */
   readonly login: LoginUnderPolicy | undefined
   readonly facts?: SessionFacts
@@ -114,7 +116,9 @@ function readClaims(payload: JWTPayload, keyId: string): RouterToken | undefined
   if (z_t !== ACCESS_TOKEN_TYPE || typeof z_asid !== 'string' || z_asid === '') return undefined
   if (typeof sub !== 'string' || sub === '' || typeof jti !== 'string') return undefined
   if (typeof exp !== 'number') return undefined
-  const thumbprint = (cnf as { 'x5t#S256'?: unknown } | null | undefined)?.['x5t#S256']
+  const { 'x5t#S256': thumbprint, jkt } = (cnf ?? {}) as { 'x5t#S256'?: unknown; jkt?: unknown }
+  // A confirmation that we cannot check must not be ignored.
+  if (jkt !== undefined && typeof jkt !== 'string') return undefined
   return {
     sessionId: z_asid,
     identityId: sub,
@@ -122,6 +126,7 @@ function readClaims(payload: JWTPayload, keyId: string): RouterToken | undefined
     keyId,
     expiresAt: instant(exp * 1_000),
     boundTo: typeof thumbprint === 'string' ? thumbprint : undefined,
+    boundKey: jkt,
     login: readLogin({ amr, z_ap, z_ejs, z_ca }),
     ...readFacts(
       readRoles(claims.roles, claims.z_rv),

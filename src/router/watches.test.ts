@@ -18,6 +18,7 @@ const DEMANDS: PolicyDemands = {
   ...factorDemands({}),
   requireExtJwt: null,
   bindTokens: false,
+  requireBoundToken: false,
 }
 
 function startWatches() {

@@ -31,6 +31,7 @@ const PROMISED = [
   'rfc8705',
   'rfc9068',
   'rfc9207',
+  'rfc9449',
   'rfc9700',
   'spec',
 ]

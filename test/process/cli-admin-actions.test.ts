@@ -435,7 +435,12 @@ test('what administrators do, on the command line', async (t) => {
       const path = join(service.home, 'latchkey.db')
       const database = { config: { db: { kind: 'sqlite', path } } } as Pick<Service, 'config'>
       const now = systemClock.now()
-      const report = JSON.stringify({ revision: 'x', failing: [], serverCertificates: [] })
+      const report = JSON.stringify({
+        revision: 'x',
+        failing: [],
+        warnings: [],
+        serverCertificates: [],
+      })
       await sql(
         database,
         `insert into instances values ('x', 'x', 'other-host', '1.0.0', ${now}, ${now}, '${report}', '[]')`,

@@ -50,6 +50,18 @@ test('login with a password', async (t) => {
     assert.equal(await nameOf(cli), 'admin')
   })
 
+  await t.test('D-456: --bind binds the session to a key, which its commands prove', async (t) => {
+    const cli = await cliFor(t, service)
+    const login = [...to(service), '--username', 'admin']
+    await cli.succeed([...login, '--bind'], `${ADMIN.password}\n`)
+    assert.equal(await nameOf(cli), 'admin')
+    assert.equal(JSON.parse(await cli.succeed(['token', '--json'])).tokenType, 'DPoP')
+    assert.match(await cli.succeed(['list', 'identities']), /admin/)
+    await cli.succeed(['logout'])
+    await cli.succeed(login, `${ADMIN.password}\n`)
+    assert.equal(JSON.parse(await cli.succeed(['token', '--json'])).tokenType, 'Bearer')
+  })
+
   await t.test('reads it from standard input where there is no terminal', async (t) => {
     const cli = await cliFor(t, service)
     const stdout = await cli.succeed([...to(service), '--username', 'admin'], `${ADMIN.password}\n`)

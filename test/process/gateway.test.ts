@@ -7,9 +7,11 @@ import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { oidcSession } from '../support/edge/live-session.ts'
-import { openTunnel, pass, travellerOf } from '../support/edge/real-edge.ts'
+import { openTunnel, pass, startRealEdge, travellerOf } from '../support/edge/real-edge.ts'
 import { makeRouter, writeIdentity } from '../support/edge/router-identity.ts'
 import { startUpstream } from '../support/edge/upstream.ts'
+import { administrate } from '../support/management.ts'
+import { freePort } from '../support/ports.ts'
 import { type Child, spawnLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -224,4 +226,32 @@ test('an identity file that cannot be used is named, with exit code 1', async (t
     await start(await writeIdentity(t, identity, 0o644)),
     /every user of this machine can access .*router\.json; run: chmod 600 /,
   )
+})
+
+// The controller is a process that is killed; the gateway is in this one.
+test('a controller that is killed and comes back is followed on: connections stay open, and a role that is removed then closes them', async (t) => {
+  const environment = { LATCHKEY_ADDRESS: `localhost:${await freePort()}` }
+  const first = await startChild(t, { environment })
+  const edge = await startRealEdge(t, first, {
+    upstreams: (to) => [{ ...to, require: { roles: ['ops'] } }],
+  })
+  const password = 'a long password of zoe'
+  const zoe = await edge.admin.createIdentity({ password, roleAttributes: ['ops'] })
+  const traveller = await travellerOf(await oidcSession(first, zoe))
+  const tunnel = await openTunnel(t, edge, traveller)
+  assert.equal(tunnel.status, 101)
+  first.process.kill('SIGKILL')
+  await first.finished
+  await waitFor(
+    () => edge.log.some(({ msg }) => msg === 'the feed of the controller was interrupted'),
+    () => 'the end of the feed',
+  )
+  assert.equal((await pass(t, edge, traveller))?.status, 200)
+
+  const second = await startChild(t, { home: first.home, environment })
+  const admin = await administrate(second)
+  assert.equal(tunnel.socket.destroyed, false)
+  await admin.act('PATCH', `/identities/${zoe.id}`, { roleAttributes: [] })
+  await tunnel.closed
+  assert.equal((await pass(t, edge, traveller))?.json().error.code, 'ROLE_REQUIRED')
 })

@@ -18,6 +18,7 @@ test('the lines for SDK authors are answered as the pages say', async (t) => {
   await runGuide(t, 'docs/sdk/credentials.md', atAddress)
   await runGuide(t, 'docs/sdk/tokens.md', atAddress)
   await runGuide(t, 'docs/sdk/device.md', atAddress)
+  await runGuide(t, 'docs/sdk/dpop.md', pasted)
   await runGuide(t, 'docs/sdk/zt-session.md', pasted)
   await runGuide(t, 'docs/sdk/certificates.md', atAddress)
   await runGuide(t, 'docs/sdk/self-service.md', pasted)

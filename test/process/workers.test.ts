@@ -5,10 +5,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { eachWorker, startWorkers, workerPids } from '../support/kills/workers.ts'
+import { openConsole } from '../support/login/account.ts'
 import { IDENTITY, INVALID } from '../support/login/challenges.ts'
 import { bearer, logIn } from '../support/login/login.ts'
 import { logInOffline, refreshed, revoke } from '../support/login/refresh.ts'
 import { administrate } from '../support/management.ts'
+import { openChangeStream } from '../support/monitoring/change-stream.ts'
 import { readPrometheusText, sampleOf } from '../support/monitoring/prometheus-text.ts'
 import { isRefused } from '../support/ports.ts'
 import { changeConfig, installAnewIn } from '../support/process/child-home.ts'
@@ -32,9 +34,13 @@ async function startOn(
   const home = await preparedHome(t)
   await prepare(home)
   await changeConfig(home, (config) => {
-    config.web[0].apis = ['edge-client', 'edge-management', 'health-checks', 'metrics'].map(
-      (binding) => ({ binding }),
-    )
+    config.web[0].apis = [
+      'edge-client',
+      'edge-management',
+      'console',
+      'health-checks',
+      'metrics',
+    ].map((binding) => ({ binding }))
   })
   return startWorkers(t, workers, { home })
 }
@@ -118,6 +124,22 @@ for (const [name, prepare] of PLACES) {
       }
       assert.equal((await admin.get(`/endings/${id}?wait=20`)).outcome, 'confirmed')
     })
+
+    await t.test(
+      'D-360: open pages of the console at every worker learn what one does',
+      async (t) => {
+        const { browser, send } = await openConsole(one as never)
+        // Connections are given to workers in turn, so each worker has one of them.
+        const streams = []
+        for (let i = 0; i < 3; i++) streams.push(await openChangeStream(t, service, browser))
+        const change = setInterval(() => void logIn(two), 700)
+        t.after(() => clearInterval(change))
+        await Promise.all(streams.map(({ until }) => until(/event: change/)))
+        clearInterval(change)
+        await send('/console/audit', '/console/sign-out')
+        await Promise.all(streams.map(({ until }) => until(/event: over/)))
+      },
+    )
 
     await t.test('health and metrics are those of the whole instance', async () => {
       for (const { call } of workers) {

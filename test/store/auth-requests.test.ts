@@ -136,14 +136,14 @@ for (const database of ALL) {
 
     test('a code is spent once and answers the request as it was', async (t) => {
       const { authRequests } = await open(t)
-      const { state, codeExpiresAt, byEnrollment, ...rest } = anAuthRequest()
+      const { state, codeExpiresAt, byEnrollment, sessionId: ofCode, ...rest } = anAuthRequest()
       await authRequests.insert(anAuthRequest())
       assert.equal(await authRequests.findRedeemed(codeHash), undefined)
 
       const later = { at: after(8), sessionId: sessionId('session-2') }
       assert.equal((await authRequests.findByCode(codeHash))?.codeHash, codeHash)
       const taken = await authRequests.takeByCode(codeHash, redemption)
-      assert.deepEqual(taken, { ...rest, state, codeExpiresAt, byEnrollment })
+      assert.deepEqual(taken, { ...rest, state, codeExpiresAt, byEnrollment, sessionId: ofCode })
       assert.equal(await authRequests.findByCode(codeHash), undefined, 'a spent code is not found')
       assert.equal(await authRequests.takeByCode(codeHash, later), undefined)
 

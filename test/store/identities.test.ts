@@ -150,6 +150,22 @@ for (const database of ALL) {
       assert.equal(await identities.countWithPolicy(aPolicy().id), 1)
     })
 
+    test('D-392: routers with hosts are found, disabled or not, and nothing else is', async (t) => {
+      const { identities } = await openWithIdentity(t)
+      const router = { type: 'Router', hosts: ['gw.example.com', '[::1]:8443'] } as const
+      await identities.insert(plain('a', { ...router }))
+      await identities.insert(plain('b', { ...router, disabledAt: after(10) }))
+      await identities.insert(plain('c', { type: 'Router' }))
+      const found = await identities.listRouterPlaces()
+      assert.deepEqual(
+        found.map(({ hosts, disabledAt }) => [hosts, disabledAt]),
+        [
+          [router.hosts, undefined],
+          [router.hosts, after(10)],
+        ],
+      )
+    })
+
     test('an identity is disabled, with and without an end, and enabled', async (t) => {
       const { identities } = await openWithIdentity(t)
       const { id } = anIdentity()

@@ -41,6 +41,7 @@ const INSTANCE: Instance = {
   startedAt: NOON,
   seenAt: NOON,
   failing: ['store'],
+  warnings: ['notifications'],
   serverCertificates: [{ listener: 'default', endsAt: after(9), isOwn: true }],
   steps: [],
 }

@@ -220,7 +220,7 @@ for (const database of ALL) {
       const policy = aPolicy({ id: 'policy-2' as AuthPolicyId, name: 'guests' })
       await authPolicies.insert(policy)
       const stricter = { ...policy, name: 'visitors', tags: {}, updatedAt: after(9) }
-      const secondary = { ...factorDemands({}), requireExtJwt: undefined }
+      const secondary = { ...factorDemands({}), requireExtJwt: undefined, requireBoundToken: true }
       assert.equal(await authPolicies.replace({ ...stricter, secondary }), 'replaced')
       assert.deepEqual(await authPolicies.find(policy.id), { ...stricter, secondary })
       assert.equal(await authPolicies.replace({ ...policy, name: 'staff' }), 'name-in-use')

@@ -24,7 +24,7 @@ for (const database of ALL) {
       const plain = aPolicy({
         id: 'policy-2' as AuthPolicyId,
         name: 'plain',
-        secondary: { ...factorDemands({}), requireExtJwt: undefined },
+        secondary: { ...factorDemands({}), requireExtJwt: undefined, requireBoundToken: true },
         tags: {},
       })
       for (const policy of [aPolicy(), plain]) {

@@ -65,7 +65,11 @@ export function aPolicy(given: Partial<AuthPolicy> = {}): AuthPolicy {
       updb: { allowed: true, minPasswordLength: 12, maxAttempts: 5, lockoutDurationMinutes: 0 },
       passkey: { allowed: true },
     },
-    secondary: { ...factorDemands({ requireTotp: true }), requireExtJwt: signerId('signer-2') },
+    secondary: {
+      ...factorDemands({ requireTotp: true }),
+      requireExtJwt: signerId('signer-2'),
+      requireBoundToken: false,
+    },
     tags: { note: 'a\nb', nothing: null },
     createdAt: NOON,
     updatedAt: after(1),
@@ -278,6 +282,7 @@ export function anAuthRequest(given: Partial<CodeIssued> = {}): CodeIssued {
   return {
     ...aPartialRequest(),
     state: 'code-issued',
+    sessionId: sessionId('of-the-code'),
     secondary: { factors: WITH_TOTP, extJwt: signerId('signer-2') },
     codeHash: hash('code-1'),
     codeExpiresAt: after(60_000),

@@ -9,6 +9,7 @@ import type { Brand } from '../../base/brand.ts'
 import { newId } from '../../base/ids.ts'
 import { type Duration, milliseconds, seconds } from '../../base/time/duration.ts'
 import { createCheckHealth } from '../../domain/health/check-health.ts'
+import { createCheckWarnings } from '../../domain/health/check-warnings.ts'
 import type { Instance } from '../../domain/overview/instance.ts'
 import { createSampleSessions } from '../../domain/overview/session-samples.ts'
 import { covers, type Position, writePosition } from '../../domain/sessions/confirming/position.ts'
@@ -33,15 +34,16 @@ const CONFIRM_AFTER: Duration = milliseconds(250)
 const MOST_STEPS = 32
 
 export function createInstancePresence(
-  core: Pick<Core, 'config' | 'clock' | 'random' | 'ports' | 'store' | 'build'>,
+  core: Pick<Core, 'config' | 'clock' | 'random' | 'ports' | 'store' | 'build' | 'notifier'>,
   /** What the other processes of the instance have applied; undefined if one does not answer. Default: there are none. */
   appliedByOthers?: () => Promise<readonly Position[] | undefined>,
 ): InstancePresence {
   const { clock, config, ports, build } = core
-  const { installation, instances, sessionSamples, apiSessions } = core.store.aside
+  const { installation, instances, sessionSamples, apiSessions, events } = core.store.aside
   const { endedSessions } = ports
   const stopping = new AbortController().signal
   const checkHealth = createCheckHealth({ ...ports, installation, stopping })
+  const checkWarnings = createCheckWarnings({ clock, events, notices: core.notifier })
   const sampleSessions = createSampleSessions({ clock, apiSessions, sessionSamples })
   const host = hostname()
   let row: Instance = {
@@ -53,6 +55,7 @@ export function createInstancePresence(
     startedAt: clock.now(),
     seenAt: clock.now(),
     failing: [],
+    warnings: [],
     serverCertificates: [],
     steps: [],
   }
@@ -72,6 +75,7 @@ export function createInstancePresence(
     const checks = await checkHealth()
     await write({
       failing: checks.filter(({ healthy }) => !healthy).map(({ id }) => id),
+      warnings: await checkWarnings(),
       serverCertificates: await serverCertificates(config),
     })
     await sampleSessions()

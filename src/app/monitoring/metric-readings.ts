@@ -6,6 +6,7 @@ import { type Duration, seconds } from '../../base/time/duration.ts'
 import { atMostEvery } from '../../base/time/rarely.ts'
 import type { HashingLoad } from '../../domain/factors/passwords/hashing.ts'
 import type { CheckHealth } from '../../domain/health/check-health.ts'
+import { type CheckWarnings, HEALTH_WARNINGS } from '../../domain/health/check-warnings.ts'
 import type { EndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
 import type { ApiSessions } from '../../domain/sessions/stores.ts'
 import type { ConnectionLimit } from '../../https-server/connection-limit.ts'
@@ -18,6 +19,7 @@ export interface MetricSources {
   readonly build: BuildInfo
   readonly endedSessions: Pick<EndedSessions, 'age'>
   readonly checkHealth?: CheckHealth
+  readonly checkWarnings?: CheckWarnings
   readonly apiSessions?: Pick<ApiSessions, 'countLive'>
   readonly hashing?: { load(): HashingLoad }
   readonly expiry?: ExpirySource
@@ -33,8 +35,17 @@ const COUNT_SESSIONS: Duration = seconds(10)
 const COUNT_LIMIT: Duration = seconds(2)
 
 export function addReadings(metrics: Metrics, sources: MetricSources, clock: Clock): void {
-  const { build, endedSessions, checkHealth, apiSessions, hashing, connections, workers, spans } =
-    sources
+  const {
+    build,
+    endedSessions,
+    checkHealth,
+    checkWarnings,
+    apiSessions,
+    hashing,
+    connections,
+    workers,
+    spans,
+  } = sources
   metrics.read(
     {
       name: 'latchkey_build_info',
@@ -57,6 +68,7 @@ export function addReadings(metrics: Metrics, sources: MetricSources, clock: Clo
     },
   )
   if (checkHealth !== undefined) addHealth(metrics, checkHealth)
+  if (checkWarnings !== undefined) addWarnings(metrics, checkWarnings)
   if (apiSessions !== undefined) addLiveSessions(metrics, apiSessions, clock)
   if (sources.expiry !== undefined) addExpiry(metrics, sources.expiry, clock)
   if (hashing !== undefined) addHashing(metrics, hashing)
@@ -86,6 +98,24 @@ function addHealth(metrics: Metrics, checkHealth: CheckHealth): void {
         labels: { check: id },
         value: healthy ? 1 : 0,
       })),
+  )
+}
+
+function addWarnings(metrics: Metrics, checkWarnings: CheckWarnings): void {
+  metrics.read(
+    {
+      name: 'latchkey_health_warning',
+      help: '1 for each warning that applies, else 0; with workers, if it applies in one of them.',
+      type: 'gauge',
+      over: 'max',
+    },
+    async () => {
+      const applying = await checkWarnings()
+      return Object.keys(HEALTH_WARNINGS).map((warning) => ({
+        labels: { warning },
+        value: applying.some((id) => id === warning) ? 1 : 0,
+      }))
+    },
   )
 }
 

@@ -30,6 +30,8 @@ export interface Delivery {
 
 export interface Notifier {
   send(notice: LinkNotice): void
+  /** How many notices wait for another attempt. */
+  failing(): number
   /** Ends the pauses and the attempts. */
   stop(): Promise<void>
 }
@@ -51,6 +53,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const key = Buffer.from(webhook.secret.reveal(), 'base64')
   const stopping = new AbortController()
   const running = new Set<Promise<void>>()
+  let failing = 0
 
   async function deliver(notice: LinkNotice): Promise<Delivery> {
     const id = `msg_${newId(random)}`
@@ -58,12 +61,17 @@ export function createNotifier(parts: NotifierParts): Notifier {
     for (let attempts = 1; ; attempts += 1) {
       try {
         await post(body, signed(key, id, clock.now(), body), timeLimit)
+        if (attempts > 1) failing -= 1
         return { attempts, why: undefined }
       } catch (error) {
         const why = error instanceof Error ? error.message : 'it failed'
         const pause = pauses[attempts - 1]
-        if (pause === undefined) return { attempts, why }
+        if (pause === undefined) {
+          if (attempts > 1) failing -= 1
+          return { attempts, why }
+        }
         // Without a reference, because a link that waits must not keep the process alive.
+        if (attempts === 1) failing += 1
         await sleep(pause, undefined, { signal: stopping.signal, ref: false })
       }
     }
@@ -92,6 +100,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
         .finally(() => running.delete(work))
       running.add(work)
     },
+    failing: () => failing,
     async stop() {
       stopping.abort()
       await Promise.all(running)

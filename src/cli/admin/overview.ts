@@ -54,7 +54,7 @@ export async function showOverview(values: SessionValues, io: Io): Promise<ExitC
     { title: 'VERSION', value: ({ version }) => version },
     {
       title: 'STATE',
-      value: ({ state, failing }) => [state, ...failing].join(' '),
+      value: ({ state, failing, warnings }) => [state, ...failing, ...warnings].join(' '),
     },
     { title: 'SEEN', value: ({ seenAt }) => seenAt },
     { title: 'STARTED', value: ({ startedAt }) => startedAt },

@@ -163,6 +163,10 @@ async function createSharedSession(
       await freshen()
       return saved.accessToken
     },
+    async authorization(request) {
+      await freshen()
+      return inner.authorization(request)
+    },
     refresh() {
       const before = saved.accessToken
       return renew((inFile) => inFile.accessToken === before)

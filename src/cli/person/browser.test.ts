@@ -17,6 +17,7 @@ const PROVIDER: Provider = {
   keys: at('/oidc/keys'),
   endSession: at('/oidc/end_session'),
   namesIssuer: true,
+  bindsTokens: true,
   loginUrl: (path) => at(`/oidc/login/${path}`),
 }
 

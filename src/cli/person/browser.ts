@@ -5,12 +5,16 @@ import { readUserEnvironment } from '../../config/environment.ts'
 import type { Io } from '../terminal/io.ts'
 import { withProgress } from '../terminal/waiting.ts'
 
+/** Whether the tokens are bound to a key (D-456). */
+export type Binding = 'when-offered' | 'when-required'
+
 export async function logInWithBrowser(
   client: Pick<Client, 'beginBrowserLogin'>,
   opens: 'a-window' | 'nothing',
   io: Io,
+  dpop: Binding = 'when-required',
 ): Promise<Session> {
-  const login = await client.beginBrowserLogin()
+  const login = await client.beginBrowserLogin({ dpop })
   // This listens for Ctrl-C, so start it before the address is printed (D-190).
   const session = withProgress(io, 'Waiting for the browser', login.finish())
   // The user may cancel before the promise is awaited.

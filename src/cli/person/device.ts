@@ -4,7 +4,9 @@ import type { Client, Session } from '../../client/client.ts'
 import { readUserEnvironment } from '../../config/environment.ts'
 import { qrCodeLines } from '../../web/login/qr-code.ts'
 import type { Io } from '../terminal/io.ts'
+
 import { withProgress } from '../terminal/waiting.ts'
+import type { Binding } from './browser.ts'
 
 /** Whether a browser of this machine could come back to this program. */
 export function hasBrowser(
@@ -21,8 +23,9 @@ const minutesOf = (seconds: number) =>
 export async function logInOnDevice(
   client: Pick<Client, 'beginDeviceLogin'>,
   io: Io,
+  dpop: Binding = 'when-required',
 ): Promise<Session> {
-  const login = await client.beginDeviceLogin()
+  const login = await client.beginDeviceLogin({ dpop })
   // This listens for Ctrl-C, so start it before anything is printed (D-190).
   const session = withProgress(io, 'Waiting for your approval', login.finish())
   // The user may cancel before the promise is awaited.

@@ -15,7 +15,7 @@ import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../terminal
 import { plain } from '../terminal/output.ts'
 import { withProgress } from '../terminal/waiting.ts'
 import { askFactors } from './ask-factors.ts'
-import { logInWithBrowser } from './browser.ts'
+import { type Binding, logInWithBrowser } from './browser.ts'
 import { hasBrowser, logInOnDevice } from './device.ts'
 import { checkCa, checkUrl, connectTrusted, type Place } from './server-trust.ts'
 
@@ -30,6 +30,7 @@ export interface LoginValues {
   readonly 'ext-jwt'?: string
   readonly identity?: string
   readonly 'no-browser'?: boolean
+  readonly bind?: boolean
   readonly device?: boolean
   readonly context?: string
 }
@@ -46,10 +47,13 @@ export async function logIn(values: LoginValues, io: Io): Promise<ExitCode> {
   const { client, place } = await connectTrusted(wanted, values['ca-fingerprint'], io)
 
   const certificate = certificateFilesOf(values, io)
+  // D-456: `latchkey token` hands tokens to programs that have no key, so a session is bound only if it must be, or
+  // if the user says so.
+  const dpop = values.bind === true ? 'when-offered' : 'when-required'
   const session =
     way === 'browser'
-      ? await logInElsewhere(client, values, io)
-      : await logInHere(client, await credentialOf(values, certificate, io), io)
+      ? await logInElsewhere(client, values, io, dpop)
+      : await logInHere(client, await credentialOf(values, certificate, io), io, dpop)
   await keep(contexts, { name, ...place }, session, certificate, client)
 
   const { preferred_username: username } = session.claims()
@@ -59,12 +63,17 @@ export async function logIn(values: LoginValues, io: Io): Promise<ExitCode> {
 }
 
 /** On a machine without a browser, the user approves the login on another one (D-445). */
-function logInElsewhere(client: Client, values: LoginValues, io: Io): Promise<Session> {
-  if (values['no-browser'] === true) return logInWithBrowser(client, 'nothing', io)
+function logInElsewhere(
+  client: Client,
+  values: LoginValues,
+  io: Io,
+  dpop: Binding,
+): Promise<Session> {
+  if (values['no-browser'] === true) return logInWithBrowser(client, 'nothing', io, dpop)
   if (values.device === true || (client.offersDeviceLogin && !hasBrowser(io))) {
-    return logInOnDevice(client, io)
+    return logInOnDevice(client, io, dpop)
   }
-  return logInWithBrowser(client, 'a-window', io)
+  return logInWithBrowser(client, 'a-window', io, dpop)
 }
 
 type Way = 'browser' | 'username' | 'cert' | 'ext-jwt' | 'identity'
@@ -147,8 +156,13 @@ async function credentialOf(
   return { method: 'ext-jwt', jwt }
 }
 
-function logInHere(client: Client, credential: Credential, io: Io): Promise<Session> {
-  return withProgress(io, 'Logging in', client.logIn(credential, askFactors(io)))
+function logInHere(
+  client: Client,
+  credential: Credential,
+  io: Io,
+  dpop: Binding,
+): Promise<Session> {
+  return withProgress(io, 'Logging in', client.logIn(credential, { ...askFactors(io), dpop }))
 }
 
 async function keep(

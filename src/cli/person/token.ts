@@ -11,10 +11,16 @@ export async function printToken(
 ): Promise<ExitCode> {
   const session = await openSession(values, io)
   const accessToken = await withProgress(io, 'Refreshing', session.accessToken())
+  const { expiresAt, dpopKey } = session.save()
+  const tokenType = dpopKey === undefined ? 'Bearer' : 'DPoP'
+  if (tokenType === 'DPoP') {
+    io.err(
+      'This token is bound to a key: no other program can use it. Log in without --bind for such a token.',
+    )
+  }
   if (values.json !== true) io.out(accessToken)
   else {
-    const expiresAt = toRfc3339(instant(session.save().expiresAt))
-    printJson(io, { accessToken, tokenType: 'Bearer', expiresAt })
+    printJson(io, { accessToken, tokenType, expiresAt: toRfc3339(instant(expiresAt)) })
   }
   return EXIT.ok
 }

@@ -32,6 +32,7 @@ export const PERSON_COMMANDS: readonly Command[] = [
       device: {
         what: 'approve on another device, with a code; the default on machines without a browser',
       },
+      bind: { what: 'bind the session to a key, so that only this context can use its tokens' },
       context: {
         value: 'NAME',
         names: 'contexts',

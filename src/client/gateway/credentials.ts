@@ -29,7 +29,8 @@ interface Held extends Pick<SessionCertificate, 'certificate' | 'cas' | 'remove'
 const RENEW_AFTER = 2 / 3
 
 export function createGatewayCredentials(deps: {
-  readonly session: Pick<Session, 'accessToken' | 'refresh' | 'certificate'>
+  readonly session: Pick<Session, 'accessToken' | 'refresh' | 'certificate'> &
+    Partial<Pick<Session, 'authorization'>>
   readonly clock: Pick<Clock, 'now'>
 }): GatewayCredentials {
   const { session, clock } = deps
@@ -72,7 +73,7 @@ export function createGatewayCredentials(deps: {
     async current() {
       const token = await session.accessToken()
       const { certificate: cert, keyPem: key, cas } = await certificate()
-      return { token, cert, key, cas }
+      return { token, authorize: session.authorization, cert, key, cas }
     },
     replaceToken: () => session.refresh(),
     dropCertificate() {

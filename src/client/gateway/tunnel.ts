@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream'
 import { formatHostPort } from '../../base/host-port.ts'
 import { TCP_PROTOCOL, tcpPath } from '../../protocol/tcp-tunnel.ts'
 import { Refused, ServerUnavailable, UnexpectedAnswer } from '../errors.ts'
+import type { Session } from '../session.ts'
 import { codeOf, refusalIn } from '../wire/answers.ts'
 import type { WireAnswer } from '../wire/https-wire.ts'
 import {
@@ -23,6 +24,8 @@ export class GatewayRefused extends Refused {}
 
 export interface GatewayCredential extends PresentedCertificate {
   readonly token: string
+  /** The fields of a request, if the token alone is not enough: it may be bound to a key (D-457). */
+  readonly authorize?: Session['authorization'] | undefined
 }
 
 /** The bytes of the service. */
@@ -70,15 +73,19 @@ async function ask(
   signal: AbortSignal | undefined,
   fields: Readonly<Record<string, string>>,
 ): Promise<Tunnel | { readonly answer: WireAnswer }> {
-  const { socket, reset } = await dialGateway(target, credential, signal)
   const place = formatHostPort(target.at)
+  const path = tcpPath(target.name)
+  const own = (await credential.authorize?.({ method: 'GET', url: `https://${place}${path}` })) ?? {
+    authorization: `Bearer ${credential.token}`,
+  }
+  const { socket, reset } = await dialGateway(target, credential, signal)
   const lost = (why: string) =>
     new ServerUnavailable('NO_ANSWER', `${place} did not answer: ${why}`, { mayHaveHappened: true })
   const call = request({
     createConnection: () => socket,
     method: 'GET',
-    path: tcpPath(target.name),
-    headers: { host: place, authorization: `Bearer ${credential.token}`, ...fields },
+    path,
+    headers: { host: place, ...own, ...fields },
     maxHeaderSize: LARGEST_ANSWER,
   })
   const giveUp = () => socket.destroy()

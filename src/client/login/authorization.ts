@@ -6,6 +6,7 @@ import { base64url, sha256 } from '../../base/encoding.ts'
 import { parseForm } from '../../base/form.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { LoginRefused, UnexpectedAnswer } from '../errors.ts'
+import type { ProofKey } from '../proof-key.ts'
 import type { Provider } from '../wire/provider.ts'
 
 /** What to request in addition to the login itself. */
@@ -14,6 +15,12 @@ export interface Wishes {
   readonly scopes?: readonly ('profile' | 'offline_access')[] | undefined
   /** SPEC Access token: configuration type ids for `z_ct`. */
   readonly configTypes?: readonly string[] | undefined
+  /**
+   * Whether the tokens are bound to a key of this session, so that a copy of a token is worth nothing (RFC 9449): if the
+   * server offers it, or only if the policy of the identity requires it, or not at all. Default: `when-offered`. A login
+   * with a certificate binds its tokens to that, and only uses a key if the policy requires one.
+   */
+  readonly dpop?: 'when-offered' | 'when-required' | 'never' | undefined
 }
 
 export type Method = 'password' | 'cert' | 'ext-jwt'
@@ -24,19 +31,21 @@ export interface Proof {
   readonly nonce: string
   readonly verifier: string
   readonly redirectUri: string
+  /** What the code, and the session, are bound to. */
+  readonly key?: ProofKey | undefined
 }
 
 const DRAWN_BYTES = 32
 
-export function newProof(random: Random, redirectUri: string): Proof {
+export function newProof(random: Random, redirectUri: string, key?: ProofKey): Proof {
   const draw = () => base64url(random.bytes(DRAWN_BYTES))
-  return { state: draw(), nonce: draw(), verifier: draw(), redirectUri }
+  return { state: draw(), nonce: draw(), verifier: draw(), redirectUri, key }
 }
 
 export function authorizationUrl(
   provider: Pick<Provider, 'authorization'>,
   clientId: string,
-  { state, nonce, verifier, redirectUri }: Proof,
+  { state, nonce, verifier, redirectUri, key }: Proof,
   wishes: Wishes & { readonly method?: Method | undefined },
 ): URL {
   const { scopes = ['offline_access'], configTypes = [], method } = wishes
@@ -50,6 +59,7 @@ export function authorizationUrl(
     ['nonce', nonce],
     ['code_challenge', base64url(sha256(verifier))],
     ['code_challenge_method', 'S256'],
+    ...(key === undefined ? [] : [['dpop_jkt', key.jkt] as const]),
     ...(method === undefined ? [] : [['method', method] as const]),
     ...configTypes.map((id) => ['configTypes', id] as const),
   ]

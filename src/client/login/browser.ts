@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import type { Random } from '../../base/secrets/random.ts'
 import { deferred } from '../../base/time/deferred.ts'
 import { LoginCancelled } from '../errors.ts'
+import type { ProofKey } from '../proof-key.ts'
 import type { Session, SessionOptions } from '../session.ts'
 import type { Provider } from '../wire/provider.ts'
 import {
@@ -49,6 +50,7 @@ export async function beginBrowserLogin(
     readonly provider: Provider
     readonly clientId: string
     readonly random: Random
+    readonly key?: ProofKey | undefined
   },
   options: BrowserLoginOptions,
   begin: (code: Code) => Promise<Session>,
@@ -64,7 +66,7 @@ export async function beginBrowserLogin(
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  const proof = newProof(deps.random, `http://${host}${path}`)
+  const proof = newProof(deps.random, `http://${host}${path}`, deps.key)
 
   const answer = deferred<string>()
   // It may resolve or be canceled before anything awaits it.

@@ -36,6 +36,16 @@ export function bearersOf(
   return [...own, ...(secondaryJwt === undefined ? [] : [secondaryJwt])]
 }
 
+/** A token that is bound to a key has a scheme of its own (RFC 9449 §7.1); a secondary JWT beside it has not. */
+export function sessionFields(
+  token: string,
+  isBound: boolean,
+  secondaryJwt: string | undefined,
+): Readonly<Record<string, readonly string[]>> {
+  const own = `${isBound ? 'DPoP' : 'Bearer'} ${token}`
+  return { authorization: secondaryJwt === undefined ? [own] : [own, `Bearer ${secondaryJwt}`] }
+}
+
 export function authorizationFields(
   tokens: readonly string[],
 ): Readonly<Record<string, readonly string[]>> {

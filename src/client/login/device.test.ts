@@ -41,8 +41,6 @@ async function begin(polled: readonly Polled[], answer: object = ANSWER) {
       clientId: 'service',
       clock,
       tokens: {
-        exchange: () => assert.fail(),
-        refresh: () => assert.fail(),
         async poll() {
           const next = outcomes.shift() ?? 'authorization_pending'
           if (next instanceof Error) throw next

@@ -9,13 +9,13 @@ import { type Instant, instant } from '../../base/time/instant.ts'
 import { DEVICE_CODE_GRANT } from '../../protocol/oauth.ts'
 import { LoginCancelled, LoginRefused, ServerUnavailable, UnexpectedAnswer } from '../errors.ts'
 import type { Session, SessionOptions } from '../session.ts'
-import type { TokenAnswer, TokenEndpoint } from '../tokens.ts'
+import type { TokenAnswer } from '../tokens.ts'
 import { codeOf, jsonOf, refusalIn, refusalOf } from '../wire/answers.ts'
-import type { Wire } from '../wire/https-wire.ts'
+import type { Wire, WireAnswer } from '../wire/https-wire.ts'
 import type { Provider } from '../wire/provider.ts'
 import type { Wishes } from './authorization.ts'
 
-export interface DeviceLoginOptions extends Pick<Wishes, 'scopes'>, SessionOptions {
+export interface DeviceLoginOptions extends Pick<Wishes, 'scopes' | 'dpop'>, SessionOptions {
   readonly signal?: AbortSignal
 }
 
@@ -50,7 +50,12 @@ export async function beginDeviceLogin(
     readonly provider: Pick<Provider, 'issuer' | 'deviceAuthorization'>
     readonly clientId: string
     readonly clock: Pick<Clock, 'now'>
-    readonly tokens: TokenEndpoint
+    readonly tokens: {
+      poll(
+        form: Readonly<Record<string, string>>,
+        signal: AbortSignal | undefined,
+      ): Promise<TokenAnswer | WireAnswer>
+    }
     /** Replaced by tests that do not wait. */
     readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>
   },

@@ -5,6 +5,7 @@
 import type { Random } from '../../base/secrets/random.ts'
 import { PROVIDER_PREFIX } from '../../protocol/oidc.ts'
 import { UnexpectedAnswer } from '../errors.ts'
+import type { ProofKey } from '../proof-key.ts'
 import { refusalIn, refusalOf } from '../wire/answers.ts'
 import type { Wire, WireAnswer } from '../wire/https-wire.ts'
 import type { LoginPath, Provider } from '../wire/provider.ts'
@@ -48,13 +49,14 @@ export async function logInForCode(
     readonly clientId: string
     readonly redirectUri: string
     readonly random: Random
+    readonly key: ProofKey | undefined
   },
   credential: Credential,
   options: Wishes & Factors & { readonly signal?: AbortSignal | undefined },
 ): Promise<Code> {
   const { wire, provider } = deps
   const { signal } = options
-  const proof = newProof(deps.random, deps.redirectUri)
+  const proof = newProof(deps.random, deps.redirectUri, deps.key)
   const authRequestId = await begin()
   const { answer, secondaryJwt } = await provePrimary()
   return { code: await codeOf(answer), proof, secondaryJwt }

@@ -19,6 +19,8 @@ export interface WireRequest {
   readonly method: string
   readonly url: URL
   readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined
+  /** Further fields, made anew each time the request is sent. */
+  readonly headersOfAttempt?: (() => Readonly<Record<string, string>>) | undefined
   readonly body?: string | Uint8Array | undefined
   readonly signal?: AbortSignal | undefined
   /** Uses a separate connection, so that an error says whether the request can have arrived. */
@@ -121,7 +123,7 @@ interface Progress {
 }
 
 function begin(
-  { method, url, headers = {}, body }: WireRequest,
+  { method, url, headers = {}, headersOfAttempt, body }: WireRequest,
   agent: Agent,
   signal: AbortSignal,
   progress: Progress,
@@ -137,6 +139,7 @@ function begin(
         'user-agent': 'latchkey-client',
         'accept-encoding': 'identity',
         ...(headers as Record<string, string | string[]>),
+        ...headersOfAttempt?.(),
         ...(bytes === undefined ? {} : { 'content-length': bytes.length }),
       },
     })

@@ -18,6 +18,8 @@ export interface Provider {
   readonly endSession: URL
   /** RFC 9207 §3: whether an authorization response must contain its issuer. */
   readonly namesIssuer: boolean
+  /** RFC 9449 §5.1: whether tokens can be bound to a key as we make it. */
+  readonly bindsTokens: boolean
   /** SPEC Primary login, SPEC Secondary factors and TOTP: their paths are fixed. */
   loginUrl(path: LoginPath): URL
 }
@@ -70,8 +72,13 @@ export async function discover(
       : { deviceAuthorization: endpoint(document, 'device_authorization_endpoint', origin) }),
     endSession: endpoint(document, 'end_session_endpoint', origin),
     namesIssuer: document['authorization_response_iss_parameter_supported'] === true,
+    bindsTokens: isES256Offered(document['dpop_signing_alg_values_supported']),
     loginUrl: (path) => new URL(`${PROVIDER_PREFIX}/login/${path}`, origin),
   }
+}
+
+function isES256Offered(algorithms: unknown): boolean {
+  return Array.isArray(algorithms) && algorithms.includes('ES256')
 }
 
 function endpoint(document: JsonObject, name: string, { origin }: URL): URL {

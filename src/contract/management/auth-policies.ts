@@ -63,6 +63,12 @@ export const NewAuthPolicy = z.strictObject({
   secondary: z
     .strictObject({
       ...eachDemand(() => z.boolean().optional()),
+      requireBoundToken: z
+        .boolean()
+        .optional()
+        .describe(
+          'Whether tokens must be bound to a key (DPoP) or to the certificate of the login; every call must prove it.',
+        ),
       requireExtJwt: Id.nullish().describe('The signer whose JWT is required on every call.'),
       requireExtJwtSigner: Id.nullish().describe(
         'The same setting, under the name that older clients use.',
@@ -95,6 +101,7 @@ export const AuthPolicy = managedShape(AUTH_POLICY).extend({
   }),
   secondary: z.object({
     ...eachDemand(() => z.boolean()),
+    requireBoundToken: z.boolean(),
     requireExtJwt: z.string().nullable(),
     requireExtJwtSigner: z.string().nullable(),
   }),

@@ -54,8 +54,9 @@ export const Overview = z.strictObject({
       revision: z.string(),
       startedAt: Timestamp,
       seenAt: Timestamp,
-      state: z.enum(['healthy', 'unhealthy', 'missing']),
+      state: z.enum(['healthy', 'degraded', 'unhealthy', 'missing']),
       failing: z.array(z.string()).describe('The health checks that failed when it was seen.'),
+      warnings: z.array(z.string()).describe('What to look at although it can do its work.'),
     }),
   ),
   expiring: z.strictObject({

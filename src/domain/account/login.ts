@@ -120,6 +120,7 @@ export async function finishAccountLogin(
     code,
     redirectUri: callback,
     codeVerifier: new Secret(kept.verifier),
+    isSealed: true,
     caller,
   })
   return {

@@ -54,7 +54,11 @@ export async function authenticateAccount(
     throw new Failure('UNAUTHORIZED', { challenges, detail: `no session of the ${site} pages` })
   }
   const bearers = [new Secret(token)]
-  return authenticateCall(ports, { bearers, ztSession: undefined, certificate }, needs)
+  return authenticateCall(
+    ports,
+    { bearers, ztSession: undefined, certificate, isSealed: true },
+    needs,
+  )
 }
 
 /** Whether the login of the session is fresh. Throws UNAUTHORIZED if the session has ended meanwhile. */

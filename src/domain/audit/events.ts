@@ -61,8 +61,8 @@ export type Happening =
   | {
       readonly type: 'login.succeeded'
       readonly identityId: IdentityId
-      /** Of a legacy login; an OIDC login has no session before its code is exchanged. */
-      readonly sessionId?: ApiSessionId
+      /** An OIDC login has this session once its code is exchanged. */
+      readonly sessionId: ApiSessionId
       readonly details: {
         readonly method: PrimaryMethod
         readonly authenticatorId: AuthenticatorId | undefined

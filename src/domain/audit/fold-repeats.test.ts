@@ -117,6 +117,7 @@ test('every other event has its own row', () => {
   const { times } = setUp()
   const succeeded: Happening = {
     type: 'login.succeeded',
+    sessionId: 's' as ApiSessionId,
     identityId: 'identity-1' as IdentityId,
     details: { ...method, authenticatorId: undefined, amr: [] },
   }

@@ -7,6 +7,8 @@ export const LOGIN_FAILURES = {
   'identity-disabled': 'The identity is disabled.',
   'identity-missing': 'The identity of the credential is gone.',
   'method-not-allowed': 'The policy of the identity does not allow this way to log in.',
+  'token-not-bound':
+    'The policy requires tokens that are bound to a key or a certificate; a `zt-session` is not (D-454).',
   // Password.
   'unknown-username': 'No identity has this username.',
   'wrong-password': 'The password is wrong.',
@@ -88,6 +90,8 @@ export const TOKEN_REFUSALS = {
     'The certificate that the login used has expired since, and the policy does not allow that.',
   'authenticator-removed': 'The credential of the login was removed or replaced.',
   'more-demanded': 'The policy demands more now than the login has proven.',
+  'token-not-bound':
+    'The policy requires tokens that are bound to a key or a certificate, and those of the session are not (D-454).',
   // For authorization codes: D-7, D-226.
   'login-voided':
     'All sessions of the identity were ended after the login, and before its code was exchanged.',

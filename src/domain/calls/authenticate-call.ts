@@ -31,6 +31,8 @@ export interface CallCredentials {
   readonly bearers: readonly Secret[]
   /** What the request has in the scheme DPoP (RFC 9449 §7.1). */
   readonly dpop?: DpopCredentials
+  /** The seal of our own pages' cookie stands for the proof that a policy requires (D-455). */
+  readonly isSealed?: true
   readonly ztSession: Secret | undefined
   /** SHA-256 of the connection's client certificate, lower-case hex; called only if a token is bound to one. */
   readonly certificate: () => string | undefined
@@ -131,9 +133,9 @@ async function checkPolicy(
   scheme: Scheme,
   token: AccessToken,
   others: readonly Secret[],
-  { certificate }: CallCredentials,
+  { certificate, isSealed }: CallCredentials,
 ): Promise<void> {
-  const unmet = unmetDemandOf(ports, token)
+  const unmet = unmetDemandOf(ports, isSealed ? { ...token, boundKey: 'sealed' } : token)
   const policy = ports.rules.policy(token.authPolicyId)
   const demands = ports.rules.demands(token.authPolicyId)
   if (unmet !== undefined || policy === undefined || demands === undefined) {
@@ -143,7 +145,7 @@ async function checkPolicy(
     const fingerprint = certificate()
     return fingerprint === undefined ? undefined : certificateThumbprint(fingerprint)
   }
-  if (isBoundElsewhere(demands, token.boundTo, presented)) {
+  if (isBoundElsewhere(demands, token, presented)) {
     const detail = 'the certificate that the token is bound to is missing' // R072
     const challenges = [bearerInvalid(ports.brand)]
     throw new Failure('UNAUTHORIZED', { challenges, detail, next: 'present-certificate' })

@@ -142,6 +142,8 @@ function loginFor(
     codeHash: hash,
     codeExpiresAt: expiresAt,
     byEnrollment: false,
+    // The exchange chooses it: the event of the approval is one of the approving session.
+    sessionId: undefined,
     expiresAt,
   }
 }

@@ -12,7 +12,7 @@ import { checkFinished } from '../login/again/check-finished.ts'
 import { isKnownClient } from '../login/known-client.ts'
 import { refuseSpent } from '../tokens/exchange-code.ts'
 import { type IssuedTokens, issueTokens } from '../tokens/issue.ts'
-import type { ProvenKey } from '../tokens/possession/proven-key.ts'
+import { type ProvenKey, proofRequired } from '../tokens/possession/proven-key.ts'
 import { recordRefusal } from '../tokens/record-refusal.ts'
 import { type DeviceCode, deviceCodeHash, judgePoll } from './device-code.ts'
 import type { DevicePorts } from './ports.ts'
@@ -76,8 +76,12 @@ async function exchangeApproved(
   if (request === undefined) throw await refuseSpent(ports, hash, now, caller)
   if (expiresAt <= now) throw new Failure('EXPIRED_DEVICE_CODE')
   // R047: take changes since the approval into account. A refusal spends the login.
-  const owner = await checkFinished(ports, request, 'login')
-  if ('refusal' in owner) throw await refuseAs(owner.refusal)
+  const owner = await checkFinished(ports, { ...request, boundKey: key?.jkt }, 'login')
+  if ('refusal' in owner) {
+    // The client may try again with a proof (D-454).
+    if (owner.refusal === 'token-not-bound') throw proofRequired()
+    throw await refuseAs(owner.refusal)
+  }
   const issued = await issueTokens(ports, { request, key, ...redemption, ...owner, caller })
   if (issued === 'spent') throw await refuseSpent(ports, hash, now, caller)
   return issued

@@ -273,7 +273,11 @@ const NOT_LEADING: readonly (readonly [string, (policy: AuthPolicy) => AuthPolic
     'demands the JWT of a signer',
     (policy) => ({
       ...policy,
-      secondary: { ...factorDemands({}), requireExtJwt: 'signer' as ExternalJwtSignerId },
+      secondary: {
+        ...factorDemands({}),
+        requireExtJwt: 'signer' as ExternalJwtSignerId,
+        requireBoundToken: false,
+      },
     }),
   ],
 ]

@@ -4,7 +4,7 @@
  */
 
 import { base64url } from '../../base/encoding.ts'
-import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
+import { type ApiSessionId, type IdentityId, newId } from '../../base/ids.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
@@ -80,12 +80,14 @@ export async function finishStep(
   const freshCode = {
     hash: vault.hash('authorization-code', code),
     expiresAt: plus(clock.now(), CODE_LIFE),
+    sessionId: newId<ApiSessionId>(random),
   }
   const isDone = unproven === undefined && outstanding.length === 0
   const saved = isDone ? issueCode(next, freshCode, { byEnrollment }) : next
   const succeeded = recordEvent(ports, caller, {
     type: 'login.succeeded',
     identityId,
+    sessionId: freshCode.sessionId,
     details: {
       method: next.primary.method,
       authenticatorId: next.primary.authenticatorId,

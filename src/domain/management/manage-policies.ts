@@ -172,6 +172,7 @@ function complete({
     secondary: {
       ...factorDemands(secondary),
       requireExtJwt: secondary.requireExtJwt,
+      requireBoundToken: secondary.requireBoundToken ?? false,
     },
   }
 }

@@ -16,6 +16,8 @@ export interface Instance extends ConfirmingInstance {
   readonly startedAt: Instant
   /** The health checks that failed when it was seen. */
   readonly failing: readonly string[]
+  /** What an operator should look at although it can do its work (D-362). */
+  readonly warnings: readonly string[]
   /** The certificates of its listeners. */
   readonly serverCertificates: readonly ServerCertificateEnd[]
 }
@@ -27,12 +29,13 @@ export interface ServerCertificateEnd {
   readonly isOwn: boolean
 }
 
-export type InstanceState = 'healthy' | 'unhealthy' | 'missing'
+export type InstanceState = 'healthy' | 'degraded' | 'unhealthy' | 'missing'
 
 export function stateOf(
-  { seenAt, failing }: Pick<Instance, 'seenAt' | 'failing'>,
+  { seenAt, failing, warnings }: Pick<Instance, 'seenAt' | 'failing' | 'warnings'>,
   now: Instant,
 ): InstanceState {
   if (seenAt < minus(now, INSTANCE_GONE)) return 'missing'
-  return failing.length === 0 ? 'healthy' : 'unhealthy'
+  if (failing.length > 0) return 'unhealthy'
+  return warnings.length === 0 ? 'healthy' : 'degraded'
 }

@@ -34,6 +34,8 @@ export interface AuthPolicy extends EntityOf<typeof AUTH_POLICY> {
   }
   readonly secondary: FactorDemands & {
     readonly requireExtJwt: ExternalJwtSignerId | undefined
+    /** D-454: tokens must be bound to a key or a certificate, and every call must prove it. */
+    readonly requireBoundToken: boolean
   }
 }
 
@@ -82,7 +84,7 @@ function builtIn(
       updb: { allowed: allowsPasswords, ...POLICY_DEFAULTS },
       passkey: { allowed: allowsPasswords },
     },
-    secondary: { ...factorDemands({}), requireExtJwt: undefined },
+    secondary: { ...factorDemands({}), requireExtJwt: undefined, requireBoundToken: false },
     tags: {},
     createdAt: now,
     updatedAt: now,

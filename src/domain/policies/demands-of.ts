@@ -26,5 +26,6 @@ export function demandsOf(
     ...factorDemands(secondary),
     requireExtJwt: required === undefined ? null : { id: required, issuer },
     bindTokens: primary.cert.bindTokens,
+    requireBoundToken: secondary.requireBoundToken,
   }
 }

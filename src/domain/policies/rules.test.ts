@@ -7,10 +7,11 @@ import { test } from 'node:test'
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts'
 import { externalSigner } from '../../../test/support/idp/external-idp.ts'
 import { aPolicy } from '../../../test/support/people.ts'
-import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
+import type { AuthPolicyId, ExternalJwtSignerId, IdentityId } from '../../base/ids.ts'
 import { milliseconds, seconds } from '../../base/time/duration.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
+import type { RouterPlace } from '../identities/router-hosts.ts'
 import type { AuthPolicy } from './auth-policy.ts'
 import { createRules } from './rules.ts'
 
@@ -23,6 +24,7 @@ function world() {
     policies: [aPolicy()] as readonly AuthPolicy[],
     signers: [] as readonly ExternalJwtSigner[],
     cas: [] as readonly Ca[],
+    routers: [] as readonly RouterPlace[],
   }
   const reads: string[] = []
   let isDown = false
@@ -48,7 +50,7 @@ function world() {
     authPolicies: { list: list('policies', () => stored.policies) },
     externalJwtSigners: { list: list('signers', () => stored.signers) },
     cas: { list: list('cas', () => stored.cas) },
-    identities: { listRouterPlaces: async () => [] },
+    identities: { listRouterPlaces: async () => stored.routers },
   })
   return {
     clock,
@@ -99,6 +101,25 @@ test('D-34: a change is read, and what is gone is gone', async () => {
   change({ policies: [] })
   await rules.refresh()
   assert.equal(rules.policy(ONE), undefined)
+})
+
+test('D-392: routers are found by each of their hosts, with the port that it allows', async () => {
+  const { rules, change } = world()
+  const router = { name: 'gw', disabledAt: undefined, disabledUntil: undefined }
+  const one = { ...router, id: 'r1' as IdentityId, hosts: ['gw.example.com', '[::1]:8443'] }
+  const two = { ...router, id: 'r2' as IdentityId, hosts: ['gw.example.com:443'] }
+  change({ routers: [one, two] })
+  await rules.refresh()
+  const at = (host: string) => rules.routersAt(host).map(({ id, port }) => [id, port])
+  assert.deepEqual(at('gw.example.com'), [
+    ['r1', 0],
+    ['r2', 443],
+  ])
+  assert.deepEqual(at('::1'), [['r1', 8443]])
+  assert.deepEqual(at('other.example.com'), [])
+  change({ routers: [] })
+  await rules.refresh()
+  assert.deepEqual(at('gw.example.com'), [])
 })
 
 test('where nothing has changed, only the version is asked for', async () => {

@@ -43,6 +43,8 @@ export interface OidcSession extends Common {
   readonly scopes: readonly Scope[]
   /** The thumbprint of the key that its login proved: its tokens are bound to it (RFC 9449 §5). */
   readonly boundKey: string | undefined
+  /** Its access token is never handed out: a session of our own pages (D-455). */
+  readonly isSealed?: true
   /**
    * When its last access token expires, even if the configuration has changed since; missing if it was not recorded
    * (D-231).

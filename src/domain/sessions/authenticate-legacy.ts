@@ -14,6 +14,7 @@ import { recordEvent } from '../audit/record.ts'
 import { changedFields } from '../changes.ts'
 import type { ShownDevice } from '../factors/guessing/known-devices.ts'
 import { NO_FACTORS } from '../factors/proven.ts'
+import type { Accepted } from '../factors/verdict.ts'
 import type { ClientInfo, Identity } from '../identities/identity.ts'
 import { amrOf } from '../login/amr.ts'
 import { findDemands, outstandingQueries } from '../login/demands.ts'
@@ -61,6 +62,7 @@ export async function authenticateLegacy(
   const allConfigTypes = addConfigTypes(configTypes, [])
   const accepted = await provePrimary(ports, { credential, bearers, caller, device })
   const { identity, policy, primary } = accepted
+  if (policy.secondary.requireBoundToken) throw await refuseUnbound(ports, accepted, caller)
   const demands = await findDemands(ports, identity, policy, undefined)
   const extJwt = await demandJwt(ports, { accepted, demands, bearers, caller, where: 'legacy' })
   const secondary = { factors: NO_FACTORS, extJwt }
@@ -102,6 +104,22 @@ export async function authenticateLegacy(
     throw new Failure('INVALID_AUTH', { detail: 'the identity or its authenticator has changed' })
   }
   return { session, identity, token: new Secret(token), authQueries, device: accepted.device }
+}
+
+/** D-454: a `zt-session` is bound to nothing. */
+async function refuseUnbound(
+  ports: SessionPorts,
+  { identity, primary }: Accepted,
+  caller: Caller,
+): Promise<Failure> {
+  const failed = recordEvent(ports, caller, {
+    type: 'login.failed',
+    identityId: identity.id,
+    reason: 'token-not-bound',
+    details: { method: primary.method },
+  })
+  await ports.events.insert(failed)
+  return new Failure('INVALID_AUTH', { detail: 'the policy requires a bound token' })
 }
 
 /** API 4.1: last seen. Writes only changes, since the same client logs in again and again. */

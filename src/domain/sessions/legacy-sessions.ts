@@ -63,6 +63,8 @@ export async function authenticateLegacySession(
   const withdrawn =
     needs === 'logout' ? undefined : refuseProof(session.primary, policy, rules, now)
   if (withdrawn !== undefined) throw invalid(withdrawn)
+  // D-454: the token is bound to nothing.
+  if (needs !== 'logout' && policy.secondary.requireBoundToken) throw invalid('token-not-bound')
 
   const open = await queriesOf(ports, openFactors(session, policy), identity)
   // D-112: demanded also if the call does not need a full session.

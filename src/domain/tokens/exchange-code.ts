@@ -19,7 +19,7 @@ import { isKnownClient } from '../login/known-client.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
 import { type IssuedTokens, issueTokens } from './issue.ts'
 import type { TokenPorts } from './ports.ts'
-import type { ProvenKey } from './possession/proven-key.ts'
+import { type ProvenKey, proofRequired } from './possession/proven-key.ts'
 import { recordRefusal } from './record-refusal.ts'
 
 /** D-7: two exchanges this close together are one client that sent the request twice, not a theft. */
@@ -32,13 +32,15 @@ export interface CodeExchange {
   readonly codeVerifier: Secret | undefined
   /** The key that the client proved, if it did (RFC 9449 §5). */
   readonly key?: ProvenKey | undefined
+  /** The access token is never handed out: our own pages (D-455). */
+  readonly isSealed?: true
   readonly caller: Caller
 }
 
 /** Throws INVALID_CLIENT, INVALID_GRANT, INVALID_DPOP_PROOF. */
 export async function exchangeCode(
   ports: TokenPorts,
-  { clientId, code, redirectUri, codeVerifier, key, caller }: CodeExchange,
+  { clientId, code, redirectUri, codeVerifier, key, isSealed, caller }: CodeExchange,
 ): Promise<IssuedTokens> {
   const { vault, random, clock, authRequests } = ports
   // R031: another client is refused before the code is touched.
@@ -46,9 +48,9 @@ export async function exchangeCode(
 
   const now = clock.now()
   const codeHash = vault.hash('authorization-code', code.reveal())
-  const redemption = { at: now, sessionId: newId<ApiSessionId>(random) }
   const request = await authRequests.findByCode(codeHash)
   if (request === undefined) throw await refuseSpent(ports, codeHash, now, caller)
+  const redemption = { at: now, sessionId: request.sessionId ?? newId<ApiSessionId>(random) }
   // Each of these refusals spends the code, so it can happen only once.
   const refuseAs = async (reason: TokenRefusalReason, detail: string): Promise<Failure> => {
     const { identityId } = request.primary
@@ -79,9 +81,20 @@ export async function exchangeCode(
     throw await refuseAs('key-mismatch', 'the key is not the one of dpop_jkt')
   }
   // Take changes since the code was issued into account: to a policy, a credential, or the end of all sessions.
-  const owner = await checkFinished(ports, request, 'login')
-  if ('refusal' in owner) throw await refuseAs(owner.refusal, owner.refusal)
-  const issued = await issueTokens(ports, { request, key, ...redemption, ...owner, caller })
+  const owner = await checkFinished(ports, { ...request, boundKey: key?.jkt, isSealed }, 'login')
+  if ('refusal' in owner) {
+    // The client may try again with a proof; the code is unspent, and soon expires.
+    if (owner.refusal === 'token-not-bound') throw proofRequired()
+    throw await refuseAs(owner.refusal, owner.refusal)
+  }
+  const issued = await issueTokens(ports, {
+    request,
+    key,
+    isSealed,
+    ...redemption,
+    ...owner,
+    caller,
+  })
   // Another exchange was faster.
   if (issued === 'spent') throw await refuseSpent(ports, codeHash, now, caller)
   return issued

@@ -22,6 +22,7 @@ export interface FinishedAuthentication {
   readonly request: CodeIssued
   /** The session is bound to it (D-452). */
   readonly key?: ProvenKey | undefined
+  readonly isSealed?: true | undefined
   /** When the code is exchanged. */
   readonly at: Instant
   readonly sessionId: ApiSessionId
@@ -42,7 +43,7 @@ export interface IssuedTokens extends SignedTokens {
  */
 export async function issueTokens(
   ports: TokenPorts,
-  { request, key, at, sessionId, identity, username, caller }: FinishedAuthentication,
+  { request, key, isSealed, at, sessionId, identity, username, caller }: FinishedAuthentication,
 ): Promise<IssuedTokens | 'spent'> {
   const { ask, primary, secondary, codeHash } = request
   const now = ports.clock.now()
@@ -57,6 +58,7 @@ export async function issueTokens(
     clientId: ask.clientId,
     scopes: ask.scopes,
     boundKey: key?.jkt,
+    ...(isSealed === undefined ? {} : { isSealed }),
     amr: amrOf(primary, secondary),
     configTypes: ask.configTypes,
     address: caller.address,

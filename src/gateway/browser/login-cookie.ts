@@ -8,11 +8,14 @@ import type { Vault } from '../../base/secrets/vault.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { minutes } from '../../base/time/duration.ts'
 import type { Proof } from '../../client/client.ts'
+import type { StepUp } from './step-up.ts'
 
 export interface LoginInProgress {
   readonly proof: Proof
   /** Where the browser wanted to go. */
   readonly target: string
+  /** What the sign-in was asked for. */
+  readonly stepUp: StepUp
 }
 
 /** As long as an auth request at the controller. */
@@ -25,9 +28,9 @@ export const callbackOf = (origin: string) => `${origin}/.latchkey/callback`
 export function sealLogin(
   { vault, clock }: { readonly vault: Vault; readonly clock: Pick<Clock, 'now'> },
   origin: string,
-  { proof: { state, nonce, verifier }, target }: LoginInProgress,
+  { proof: { state, nonce, verifier }, target, stepUp }: LoginInProgress,
 ): string {
-  const text = JSON.stringify([state, nonce, verifier, target, clock.now()])
+  const text = JSON.stringify([state, nonce, verifier, target, clock.now(), stepUp])
   return vault.seal('gateway-login', Buffer.from(text), origin)
 }
 
@@ -41,8 +44,8 @@ export function openLogin(
   const text = bytes === undefined ? undefined : fromUtf8(bytes)
   const value = text === undefined ? undefined : parseJson(text, DEEPEST)?.value
   if (!Array.isArray(value)) return undefined
-  const [state, nonce, verifier, target, at] = value
+  const [state, nonce, verifier, target, at, stepUp] = value
   if (!isText(state) || !isText(nonce) || !isText(verifier) || !isText(target)) return undefined
   if (typeof at !== 'number' || clock.now() - at > LIFE) return undefined
-  return { proof: { state, nonce, verifier, redirectUri: callbackOf(origin) }, target }
+  return { proof: { state, nonce, verifier, redirectUri: callbackOf(origin) }, target, stepUp }
 }

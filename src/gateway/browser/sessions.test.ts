@@ -38,6 +38,8 @@ function setUp(given: { readonly most?: number } = {}) {
     changes: Partial<BrowserSession['session']> = {},
   ): BrowserSession => ({
     origin: ORIGIN,
+    begunAt: instant(0),
+    stepUp: {},
     session: {
       id,
       identityId,

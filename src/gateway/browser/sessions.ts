@@ -6,12 +6,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import { ServerUnavailable, type Session, SessionEnded } from '../../client/client.ts'
 import type { Accepted, Refused, Router } from '../../router/router.ts'
 import { hashOfCookie, newCookieValue } from './cookies.ts'
+import type { StepUp } from './step-up.ts'
 
 export interface BrowserSession {
   readonly origin: string
+  readonly begunAt: Instant
+  /** What its sign-in was asked for. */
+  readonly stepUp: StepUp
   readonly session: Pick<
     Session,
     'id' | 'identityId' | 'accessToken' | 'refresh' | 'logout' | 'claims'

@@ -26,6 +26,7 @@ import { callbackOf, openLogin, sealLogin } from './login-cookie.ts'
 import { NOT_STORED, type PageReason, refusalPage } from './pages.ts'
 import { pageReasonOf } from './refusals.ts'
 import type { BrowserSession, BrowserSessions } from './sessions.ts'
+import type { StepUp } from './step-up.ts'
 import { type BrowserAnswer, safeTarget, type Visit } from './visit.ts'
 
 export interface SignInPorts {
@@ -36,19 +37,28 @@ export interface SignInPorts {
   readonly log: Log
 }
 
-/** Redirects to the login. `again`: the controller asks, even if the browser is signed in there. */
+/**
+ * Redirects to the login. `again`: the controller asks, even if the browser is signed in there. `stepUp`: what the
+ * upstream demands of the login.
+ */
 export async function beginSignIn(
   ports: SignInPorts,
   visit: Visit,
-  wish: { readonly target: string | undefined; readonly again?: boolean },
+  wish: {
+    readonly target: string | undefined
+    readonly again?: boolean
+    readonly stepUp?: StepUp
+  },
 ): Promise<BrowserAnswer> {
   const { origin, fields } = visit
   const target = safeTarget(wish.target, origin)
+  const { stepUp = {} } = wish
   try {
     const { url, proof } = (await ports.client()).beginRedirectLogin(callbackOf(origin))
     const to = new URL(url)
     if (wish.again === true) to.searchParams.set('prompt', 'login')
-    const kept = keepLogin(proof.state, sealLogin(ports, origin, { proof, target }))
+    for (const [name, value] of Object.entries(stepUp)) to.searchParams.set(name, value)
+    const kept = keepLogin(proof.state, sealLogin(ports, origin, { proof, target, stepUp }))
     return {
       status: 302,
       body: '',
@@ -73,7 +83,7 @@ export async function finishSignIn(ports: SignInPorts, visit: Visit): Promise<Br
   const sealed = readLoginCookie(fields, state)
   const login = sealed === undefined ? undefined : openLogin(ports, origin, sealed)
   if (login === undefined) return refusalPage(visit, 400, 'sign-in-failed', '/')
-  const { proof, target } = login
+  const { proof, target, stepUp } = login
   const failed = (status: number, reason: PageReason) =>
     refusalPage(visit, status, reason, target, [clearLogin(state)])
 
@@ -87,7 +97,7 @@ export async function finishSignIn(ports: SignInPorts, visit: Visit): Promise<Br
     }
     return error instanceof Refused ? failed(403, 'sign-in-refused') : failed(400, 'sign-in-failed')
   }
-  const begun: BrowserSession = { origin, session }
+  const begun: BrowserSession = { origin, session, begunAt: ports.clock.now(), stepUp }
   const value = ports.sessions.begin(begun)
   // What the gateway would refuse is refused here: otherwise the browser would be sent around in a circle.
   const verdict = await ports.sessions.check(begun)

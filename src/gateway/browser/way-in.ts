@@ -7,6 +7,7 @@ import { missingToken } from '../../protocol/challenge.ts'
 import type { Refused } from '../../router/router.ts'
 import type { WayIn } from '../passing/admit.ts'
 import type { Exchange } from '../passing/exchange.ts'
+import { describeUnmet } from '../rules/answer-unmet.ts'
 import type { UpstreamSettings } from '../settings/settings.ts'
 import { clearSession, readSessionCookie } from './cookies.ts'
 import { refusalPage } from './pages.ts'
@@ -14,7 +15,8 @@ import { canSignIn, pageReasonOf } from './refusals.ts'
 import { sendToBrowser, visitOf } from './send.ts'
 import type { BrowserSession, BrowserSessions } from './sessions.ts'
 import { beginSignIn, type SignInPorts } from './sign-in.ts'
-import { isCrossSite, isNavigation, isOfBrowser } from './visit.ts'
+import { stepUpFor, wasInVain } from './step-up.ts'
+import { type BrowserAnswer, isCrossSite, isNavigation, isOfBrowser } from './visit.ts'
 
 export function createBrowserWay(
   ports: SignInPorts & { readonly brand: () => string | undefined },
@@ -47,17 +49,13 @@ export function createBrowserWay(
         return true
       }
       if (isNavigation(visit)) {
-        const answered = canSignIn(refused)
-          ? beginSignIn(ports, visit, { target: visit.target })
-          : Promise.resolve(
-              refusalPage(visit, statusOf(refused), pageReasonOf(refused), visit.target),
-            )
-        answered
-          .then((answer) => sendToBrowser(exchange, answer))
-          .catch((error: unknown) => {
-            log.error({ requestId: exchange.requestId, err: error }, 'a request failed')
-            exchange.socket.destroy()
-          })
+        const { target } = visit
+        answerLater(
+          exchange,
+          canSignIn(refused)
+            ? beginSignIn(ports, visit, { target, stepUp: stepUpFor(upstream) ?? {} })
+            : Promise.resolve(refusalPage(visit, statusOf(refused), pageReasonOf(refused), target)),
+        )
         return true
       }
       if (!canSignIn(refused) || !(hasCookie || isOfBrowser(visit))) return false
@@ -67,6 +65,29 @@ export function createBrowserWay(
       exchange.answer({ code: 'UNAUTHORIZED', challenges }, why)
       return true
     },
+
+    refuseUnmet(exchange, upstream, unmet) {
+      const visit = isOpen(upstream, exchange) ? visitOf(exchange) : undefined
+      if (visit === undefined || !isNavigation(visit)) return false
+      const cookie = readSessionCookie(visit.fields)
+      const session =
+        cookie.outcome === 'one' ? sessions.find(cookie.value, visit.origin) : undefined
+      const stepUp = stepUpFor(upstream, unmet)
+      if (session === undefined || stepUp === undefined) return false
+      if (wasInVain(session, unmet, stepUp, ports.clock.now())) return false
+      exchange.note({ ...describeUnmet(unmet), stepUp })
+      answerLater(exchange, beginSignIn(ports, visit, { target: visit.target, stepUp }))
+      return true
+    },
+  }
+
+  function answerLater(exchange: Exchange, answer: Promise<BrowserAnswer>): void {
+    answer
+      .then((ready) => sendToBrowser(exchange, ready))
+      .catch((error: unknown) => {
+        log.error({ requestId: exchange.requestId, err: error }, 'a request failed')
+        exchange.socket.destroy()
+      })
   }
 }
 

@@ -8,6 +8,7 @@ import {
   bearerExpired,
   bearerInvalid,
   type Challenge,
+  dpopChallenge,
   formatChallenges,
   missingToken,
   secondaryExtJwt,
@@ -146,6 +147,8 @@ export function answerTo(
       return { code: 'NOT_READY' }
     case 'no-token':
       return { code: 'UNAUTHORIZED', challenges: missingToken(brand) }
+    case 'proof-invalid':
+      return { code: 'UNAUTHORIZED', challenges: [dpopChallenge(brand, 'invalid_dpop_proof')] }
     case 'token-expired':
       return { code: 'UNAUTHORIZED', challenges: [expired(token, brand)] }
     case 'token-invalid':
@@ -207,12 +210,18 @@ export function sendOwn(response: ServerResponse, answer: OwnAnswer, then: 'clos
 }
 
 function invalid(token: Presented['token'], brand: string): Challenge {
+  if (isDpop(token)) return dpopChallenge(brand, 'invalid')
   return isLegacy(token) ? ztSessionInvalid() : bearerInvalid(brand)
 }
 
 /** D-36 has one word for every invalid `zt-session`. */
 function expired(token: Presented['token'], brand: string): Challenge {
+  if (isDpop(token)) return dpopChallenge(brand, 'expired')
   return isLegacy(token) ? ztSessionInvalid() : bearerExpired(brand)
+}
+
+function isDpop(token: Presented['token']): boolean {
+  return token !== undefined && 'dpop' in token
 }
 
 function isLegacy(token: Presented['token']): boolean {

@@ -96,6 +96,7 @@ function withoutHopByHop(fields: readonly Field[]): readonly Field[] {
 /** Set by us, or hidden from the upstream. The length and the expectation belong to the framing of this hop. */
 const RESERVED: ReadonlySet<string> = new Set([
   'authorization',
+  'dpop',
   'zt-session',
   'host',
   'content-length',

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { parseHostPort } from '../../base/host-port.ts'
-import { ZT_SESSION_HEADER } from '../../protocol/headers.ts'
+import { DPOP_HEADER, ZT_SESSION_HEADER } from '../../protocol/headers.ts'
 import type { Presented } from '../../router/router.ts'
 import { type Field, fieldsOf, valuesOf } from './fields.ts'
 import { readHttp2Head } from './read-http2.ts'
@@ -47,7 +47,7 @@ export function readRequest(message: IncomingMessage): InboundRequest | { readon
   if (hostName === undefined) return { fault: 'its Host is not valid' }
   const body = head.isWithoutBody ? ({ kind: 'none' } as const) : readBody(fields, head.otherwise)
   if ('fault' in body) return body
-  const token = readToken(fields)
+  const token = readToken(fields, { method, uri: `https://${host}${target}` })
   if (token !== undefined && 'fault' in token) return token
   return { method, target, host, hostName, fields, token, body }
 }
@@ -94,15 +94,27 @@ function readBody(fields: readonly Field[], otherwise: Body): Body | { readonly 
 
 /** RFC 6750 §2.1. A token of another scheme counts as missing. */
 const BEARER = /^bearer +([\w.~+/-]+=*)$/i
+/** RFC 9449 §7.1. */
+const DPOP = /^dpop +([\w.~+/-]+=*)$/i
 
-function readToken(fields: readonly Field[]): Presented['token'] | { readonly fault: string } {
+function readToken(
+  fields: readonly Field[],
+  request: { readonly method: string; readonly uri: string },
+): Presented['token'] | { readonly fault: string } {
   const authorizations = valuesOf(fields, 'authorization')
   const ztSessions = valuesOf(fields, ZT_SESSION_HEADER)
   const [authorization] = authorizations
   const [ztSession] = ztSessions
   if (authorizations.length + ztSessions.length > 1) return { fault: 'it has two credentials' }
   if (ztSession !== undefined) return { ztSession }
-  if (authorization === undefined || !/^bearer\b/i.test(authorization)) return undefined
+  if (authorization === undefined) return undefined
+  if (/^dpop\b/i.test(authorization)) {
+    const dpop = DPOP.exec(authorization)?.[1]
+    if (dpop === undefined) return { fault: 'its DPoP token is not one token' }
+    const [proof, ...others] = valuesOf(fields, DPOP_HEADER)
+    return { dpop, proof: others.length === 0 ? proof : undefined, ...request }
+  }
+  if (!/^bearer\b/i.test(authorization)) return undefined
   const bearer = BEARER.exec(authorization)?.[1]
   return bearer === undefined ? { fault: 'its bearer token is not one token' } : { bearer }
 }

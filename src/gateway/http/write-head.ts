@@ -31,4 +31,5 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'transfer-encoding',
+  'upgrade',
 ])

@@ -1,6 +1,7 @@
 /** `/.latchkey/connect/NAME` at a whole gateway: who gets a TCP connection, and when it ends. D-420 to D-422; R101. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect } from 'node:http2'
 import { after, type TestContext, test } from 'node:test'
 import { type Edge, startEdge } from '../../../test/support/edge/edge.ts'
 import { ALICE, openEdgePki } from '../../../test/support/edge/edge-pki.ts'
@@ -150,6 +151,20 @@ for (const [what, end] of Object.entries<(edge: Edge) => void>({
     assert.deepEqual(service.ends, ['ECONNRESET'])
   })
 }
+
+// RFC 9113 §8.2.2: a field about the connection would be an error of the gateway.
+test('HTTP/2, which cannot be upgraded, gets 426', async (t) => {
+  const { edge } = await startTcpEdge(t)
+  const session = connect(edge.url, { ca: pki.root.pem, cert: alice.pem, key: alice.keyPem })
+  t.after(() => session.destroy())
+  const stream = session.request({
+    ':path': '/.latchkey/connect/postgres',
+    authorization: `Bearer ${await pki.token()}`,
+  })
+  const [headers] = await once(stream, 'response')
+  assert.equal(headers[':status'], 426)
+  stream.resume()
+})
 
 test('a token that expires closes no open TCP connection', async (t) => {
   const { edge } = await startTcpEdge(t)

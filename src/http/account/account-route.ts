@@ -74,7 +74,7 @@ export function accountRoutes(
 }
 
 function framed(call: SiteCall): AccountCall {
-  const { identity, presentation, formToken, note = '' } = call
+  const { identity, presentation, formToken, note = '', end } = call
   const shown = isNote(note) ? note : undefined
-  return { ...call, frame: { presentation, name: identity.name, formToken, note: shown } }
+  return { ...call, frame: { presentation, name: identity.name, formToken, note: shown, end } }
 }

@@ -8,6 +8,7 @@ import type { ListenerParts } from '../listener-parts.ts'
 import type { Router } from '../router.ts'
 import { accountRoutes } from './account-route.ts'
 import { addCertificatesPage, certificatesOf } from './certificates.ts'
+import { addPasskeysPage } from './passkeys.ts'
 import { addPasswordPage, passwordOf } from './password.ts'
 import { addSessionsPage } from './sessions.ts'
 import { addTotpPage } from './totp.ts'
@@ -15,7 +16,7 @@ import { addTotpPage } from './totp.ts'
 export function addAccount(
   router: Router,
   ports: AccountPorts,
-  listener: Pick<ListenerParts, 'addresses' | 'totpHostname'> & {
+  listener: Pick<ListenerParts, 'addresses' | 'totpHostname' | 'relyingParty'> & {
     /** Of the same listener; undefined if it has no console. */
     readonly consolePath?: string | undefined
   },
@@ -41,5 +42,6 @@ export function addAccount(
   addSessionsPage(routes, ports)
   addPasswordPage(routes, ports)
   addTotpPage(routes, ports, listener)
+  addPasskeysPage(routes, ports, listener)
   addCertificatesPage(routes, ports)
 }

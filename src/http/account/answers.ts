@@ -7,7 +7,7 @@ import { siteCookies } from '../own-site/cookies.ts'
 import { seeOther } from '../own-site/site.ts'
 
 export function accountPage(status: number, html: SafeHtml): Answer {
-  return page(status, html, { formAction: [], style: 'account', script: 'helpers' })
+  return page(status, html, { formAction: [], style: 'account', script: 'passkeys' })
 }
 
 /** Redirects to a page that shows a notice. The notice is in a cookie, so that a link cannot forge it. */

@@ -47,8 +47,14 @@ export function addTotpPage(
   const atHost = (call: AccountCall) =>
     ({ ...totpOf(call), hostname: totpHostname(call.head) }) as const
 
+  /** Not `isMfaEnabled`, which a passkey sets as well. */
+  const isOn = async (call: AccountCall) => {
+    const found = await enrollmentOf(call)
+    return found !== undefined && found.setup === undefined
+  }
+
   routes.show('totp', async (call) => {
-    if (call.isMfaEnabled) return onPage(call)
+    if (await isOn(call)) return onPage(call)
     return totpOffPage(call.frame, { isFresh: await isFreshLogin(ports, call.session) })
   })
 
@@ -94,7 +100,7 @@ export function addTotpPage(
   routes.submit('totp', TOTP_REMOVE_PATH, async (call, fields) => {
     const { caller } = call
     // A pending enrollment is not an app yet, and would be cancelled without a code.
-    if (!call.isMfaEnabled) return backTo('totp', 'app-off')
+    if (!(await isOn(call))) return backTo('totp', 'app-off')
     try {
       await removeEnrollmentInSession(ports, totpOf(call), { answer: codeOf(fields), caller })
       return backTo('totp', 'app-off')
@@ -106,7 +112,7 @@ export function addTotpPage(
 
   routes.submit('totp', RECOVERY_CODES_PATH, async (call, fields) => {
     const { frame, caller } = call
-    if (!call.isMfaEnabled) return backTo('totp', 'app-off')
+    if (!(await isOn(call))) return backTo('totp', 'app-off')
     try {
       const given = { answer: codeOf(fields), caller }
       const codes = await renewRecoveryCodes(ports, totpOf(call), given)

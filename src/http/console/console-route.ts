@@ -89,10 +89,10 @@ export function consoleRoutes(
   addDoors(router, at)
 
   async function framed(call: SiteCall): Promise<ConsoleCall> {
-    const { identity, formToken, here, session } = call
+    const { identity, formToken, here, session, end } = call
     const isFresh = await isFreshLogin(ports, session)
     const note = consoleNoteNamed(call.note)
-    return { ...call, frame: { name: identity.name, formToken, note, isFresh, here } }
+    return { ...call, frame: { name: identity.name, formToken, note, end, isFresh, here } }
   }
 
   return {

@@ -67,6 +67,7 @@ function overviewBody(overview: Overview): contract.Overview {
         startedAt: toRfc3339(instance.startedAt),
         seenAt: toRfc3339(instance.seenAt),
         failing: [...instance.failing],
+        warnings: [...instance.warnings],
       }),
     ),
     expiring: {

@@ -1,5 +1,6 @@
 /**
- * Endpoints that machines poll. GET /health-checks: whether this instance can do its work, for load balancers.
+ * Endpoints that machines poll. GET /health-checks: whether this instance can do its work, for load balancers;
+ * warnings (D-362) do not change its status.
  * GET /health-checks/live: whether the process responds at all, for the supervisor that would restart it. D-34, D-137:
  * neither reveals what runs, or where. GET /metrics: the metrics, in the text format of Prometheus. D-138: access is
  * limited only by the listener; any caller that reaches it may read them. Metrics name no identity, but show how many
@@ -7,6 +8,7 @@
  */
 import { toRfc3339 } from '../../base/time/instant.ts'
 import { type CheckHealth, HEALTH_CHECKS } from '../../domain/health/check-health.ts'
+import { type CheckWarnings, HEALTH_WARNINGS } from '../../domain/health/check-warnings.ts'
 import { json, text } from '../answer.ts'
 import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'
@@ -20,7 +22,10 @@ const PROBE = {
   isProbe: true,
 } as const satisfies Partial<Route>
 
-export function addHealthChecks(router: Router, use: { readonly checkHealth: CheckHealth }): void {
+export function addHealthChecks(
+  router: Router,
+  use: { readonly checkHealth: CheckHealth; readonly checkWarnings: CheckWarnings },
+): void {
   router.add({ ...PROBE, url: '/health-checks', replies: [200, 503] }, async () => {
     const checks = await use.checkHealth()
     const healthy = checks.every((check) => check.healthy)
@@ -30,7 +35,12 @@ export function addHealthChecks(router: Router, use: { readonly checkHealth: Che
       healthy,
       lastCheckTime: toRfc3339(checkedAt),
     }))
-    return json(healthy ? 200 : 503, { data: { healthy, checks: shown }, meta: {} })
+    const warnings = (await use.checkWarnings()).map((id) => ({
+      id,
+      description: HEALTH_WARNINGS[id],
+    }))
+    const data = { healthy, checks: shown, ...(warnings.length === 0 ? {} : { warnings }) }
+    return json(healthy ? 200 : 503, { data, meta: {} })
   })
 
   router.add({ ...PROBE, url: '/health-checks/live', replies: [200] }, () =>

@@ -17,6 +17,7 @@ import { ACCOUNT_SITE } from '../account/account-route.ts'
 import { type Answer, page, redirect, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { ListenerParts } from '../listener-parts.ts'
+import { type ReadEnd, withEnding } from '../own-site/ending-proof.ts'
 import { refuseForeign, refuseForged } from '../own-site/form-checks.ts'
 import { seeOther } from '../own-site/site.ts'
 import { isUnauthorized, sessionToEnd } from '../own-site/visitor.ts'
@@ -84,7 +85,7 @@ export async function signOutOfBrowser(
   ports: AccountPorts,
   call: Call,
   way: WayOn,
-  listener: Pick<ListenerParts, 'addresses'>,
+  listener: Pick<ListenerParts, 'addresses'> & { readonly readEnd: ReadEnd },
 ): Promise<Answer> {
   refuseForeign(call, listener)
   const session = await sessionToEnd({ site: ACCOUNT_SITE, ports, listener }, call)
@@ -92,10 +93,11 @@ export async function signOutOfBrowser(
   call.isFrom(session)
   const sent = { form: PATHS.endSession, fields: bodyFields(call.body) }
   refuseForged(ports, ACCOUNT_SITE, session, sent)
-  await logOut(ports, session, { ...call.caller, actorId: session.identityId })
-  return withCookies(goOn(way) ?? page(200, signedOutPage(call.presentation)), [
-    cookies.clearSession(),
-  ])
+  const caller = { ...call.caller, actorId: session.identityId }
+  const { ended } = await ports.collectedEndings.collect(() => logOut(ports, session, caller))
+  const answer =
+    goOn(way) ?? page(200, signedOutPage(call.presentation, await listener.readEnd(ended)))
+  return withCookies(withEnding(ports, answer, ended), [cookies.clearSession()])
 }
 
 /** Redirects to the requested address; undefined if there is none. */

@@ -88,7 +88,7 @@ function discoveryDocument(
     token_endpoint_auth_methods_supported: ['none'],
     revocation_endpoint_auth_methods_supported: ['none'],
     // RFC 8414 §2: the caller sends the bearer token of an administrator or router, not client credentials (D-31).
-    introspection_endpoint_auth_methods_supported: ['Bearer', 'DPoP'],
+    introspection_endpoint_auth_methods_supported: ['Bearer'],
     code_challenge_methods_supported: ['S256'],
     // RFC 9449 §5.1.
     dpop_signing_alg_values_supported: DPOP_ALGORITHMS,

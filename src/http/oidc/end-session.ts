@@ -11,6 +11,7 @@ import { signedOutPage } from '../../web/login/pages/signed-out-page.ts'
 import { type Answer, json, page } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { ListenerParts } from '../listener-parts.ts'
+import { createReadEnd, type ReadEnd, withEnding } from '../own-site/ending-proof.ts'
 import { bearersOf } from '../reading/bearers.ts'
 import { invalid } from '../reading/fields.ts'
 import type { Route } from '../route.ts'
@@ -24,6 +25,10 @@ import {
 } from './ask-to-sign-out.ts'
 import { PATHS } from './paths.ts'
 
+interface Listener extends AtListener {
+  readonly readEnd: ReadEnd
+}
+
 interface AtListener extends Pick<ListenerParts, 'addresses'> {
   readonly allowedRedirects: readonly RedirectPattern[]
 }
@@ -35,7 +40,8 @@ const ROUTE = {
   cors: 'none',
 } as const satisfies Partial<Route>
 
-export function addEndSession(router: Router, ports: AccountPorts, listener: AtListener): void {
+export function addEndSession(router: Router, ports: AccountPorts, at: AtListener): void {
+  const listener = { ...at, readEnd: createReadEnd(ports) }
   router.add({ ...ROUTE, method: 'GET', reads: [], replies: [200, 302] }, (call) =>
     end(ports, call, { parameters: call.query, withoutHint: askToSignOut }, listener),
   )
@@ -57,23 +63,31 @@ async function end(
   {
     parameters,
     withoutHint,
-  }: { readonly parameters: Call['query']; readonly withoutHint: typeof askToSignOut },
-  listener: AtListener,
+  }: { readonly parameters: Call['query']; readonly withoutHint: typeof signOutOfBrowser },
+  listener: Listener,
 ): Promise<Answer> {
   const repeated = PARAMETERS.find((name) => (parameters.get(name)?.length ?? 0) > 1)
   if (repeated !== undefined) throw invalid(repeated, 'is repeated')
   const one = (name: (typeof PARAMETERS)[number]) => parameters.get(name)?.[0]
   const hint = one('id_token_hint')
-  const { isNamed, location } = await endByHint(ports, {
-    idTokenHint: hint === undefined ? undefined : new Secret(hint),
-    bearer: bearersOf(call)[0],
-    clientId: one('client_id'),
-    postLogoutRedirectUri: one('post_logout_redirect_uri'),
-    allowedRedirects: listener.allowedRedirects,
-    caller: call.caller,
-  })
+  const { result, ended } = await ports.collectedEndings.collect(() =>
+    endByHint(ports, {
+      idTokenHint: hint === undefined ? undefined : new Secret(hint),
+      bearer: bearersOf(call)[0],
+      clientId: one('client_id'),
+      postLogoutRedirectUri: one('post_logout_redirect_uri'),
+      allowedRedirects: listener.allowedRedirects,
+      caller: call.caller,
+    }),
+  )
+  const { isNamed, location } = result
   const way = { clientId: one('client_id'), location, state: one('state') }
   if (!isNamed && call.wantsHtml) return withoutHint(ports, call, way, listener)
   // D-30: `{}` says that the request was valid, but not which sessions ended.
-  return goOn(way) ?? (call.wantsHtml ? page(200, signedOutPage(call.presentation)) : json(200, {}))
+  const answer =
+    goOn(way) ??
+    (call.wantsHtml
+      ? page(200, signedOutPage(call.presentation, await listener.readEnd(ended)))
+      : json(200, {}))
+  return withEnding(ports, answer, ended)
 }

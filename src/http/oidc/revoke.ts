@@ -1,10 +1,14 @@
-/** POST /oidc/revoke: RFC 7009, D-31. The response is the same for a revoked token and for one that never existed. */
+/**
+ * POST /oidc/revoke: RFC 7009, D-31. The response is the same for a revoked token and for one that never existed;
+ * its header names what has ended (D-363).
+ */
 import { Secret } from '../../base/secrets/secret.ts'
 import { isKnownClient } from '../../domain/login/known-client.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { revokeToken } from '../../domain/tokens/revoke.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { json } from '../answer.ts'
+import { withEnding } from '../own-site/ending-proof.ts'
 import { invalid } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'
@@ -27,8 +31,10 @@ export function addRevoke(router: Router, ports: TokenPorts): void {
       if (!isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
       const token = one('token')
       if (token === undefined) throw invalid('token', 'is missing')
-      await revokeToken(ports, new Secret(token), call.caller)
-      return json(200, {})
+      const { ended } = await ports.collectedEndings.collect(() =>
+        revokeToken(ports, new Secret(token), call.caller),
+      )
+      return withEnding(ports, json(200, {}), ended)
     },
   )
 }

@@ -26,6 +26,10 @@ export interface SiteCookies {
   keepSession(sealed: string, seconds: number): string
   keepLogin(state: string, sealed: string): string
   keepNote(note: string): string
+  /** The id of what the last form ended, for the next page (D-363). */
+  ending(head: RequestHead): string | undefined
+  keepEnding(id: string): string
+  clearEnding(): string
   clearSession(): string
   clearLogin(state: string): string
   clearNote(): string
@@ -36,6 +40,7 @@ export interface SiteCookies {
 export function siteCookies(site: OwnSite): SiteCookies {
   const session = `__Host-latchkey-${site}`
   const note = `${session}-note`
+  const ending = `${session}-ending`
   /** One for each login, so that two tabs do not interfere. */
   const loginName = (state: string) => `${session}-login-${state}`
   const clearLogin = (state: string) => kept(loginName(state), '', 0)
@@ -46,6 +51,9 @@ export function siteCookies(site: OwnSite): SiteCookies {
     keepSession: (sealed, seconds) => kept(session, sealed, seconds),
     keepLogin: (state, sealed) => kept(loginName(state), sealed, inSeconds(AUTH_REQUEST_LIFE)),
     keepNote: (value) => kept(note, value, NOTE_SECONDS),
+    ending: (head) => cookieOf(head, ending),
+    keepEnding: (id) => kept(ending, id, NOTE_SECONDS),
+    clearEnding: () => kept(ending, '', 0),
     clearSession: () => kept(session, '', 0),
     clearLogin,
     clearNote: () => kept(note, '', 0),

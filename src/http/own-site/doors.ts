@@ -5,19 +5,22 @@
 import { Secret } from '../../base/secrets/secret.ts'
 import { finishAccountLogin, isAccountState } from '../../domain/account/login.ts'
 import { sealAccountSession } from '../../domain/account/session.ts'
+import { readEndingId, writeEndingId } from '../../domain/sessions/confirming/ending-id.ts'
 import { logOut } from '../../domain/sessions/current-session.ts'
 import { type Answer, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { bodyFields } from '../reading/body.ts'
 import { invalid } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
+import { createReadEnd } from './ending-proof.ts'
 import { refuseForeign, refuseForged } from './form-checks.ts'
 import { SITE_ROUTE, seeOther } from './site.ts'
 import { redirectToLogin, type SiteAt, sessionToEnd, withPages } from './visitor.ts'
 
 export function addDoors(router: Router, at: SiteAt): void {
   const { site, ports, listener } = at
-  const { callbackPath, confirmPath, signOutPath, signedOutPath } = site
+  const { callbackPath, confirmPath, signOutPath, signedOutPath, cookies } = site
+  const readEnd = createReadEnd(ports)
   router.add(
     { ...SITE_ROUTE, method: 'GET', url: callbackPath, reads: [], replies: [303, 406, 429] },
     (call) => comeIn(at, call),
@@ -45,20 +48,35 @@ export function addDoors(router: Router, at: SiteAt): void {
       withPages(at, call, async () => {
         refuseForeign(call, listener)
         const session = await sessionToEnd(at, call)
+        const endings: string[] = []
         // A session that is already over need not be ended, and its form cannot be checked any further.
         if (session !== undefined) {
           call.isFrom(session)
           const fields = bodyFields(call.body)
           refuseForged(ports, site, session, { form: signOutPath, fields })
-          await logOut(ports, session, { ...call.caller, actorId: session.identityId })
+          const caller = { ...call.caller, actorId: session.identityId }
+          const { ended } = await ports.collectedEndings.collect(() =>
+            logOut(ports, session, caller),
+          )
+          if (ended !== undefined)
+            endings.push(cookies.keepEnding(writeEndingId(ports.vault, ended)))
         }
-        return withCookies(seeOther(signedOutPath), [site.cookies.clearSession()])
+        return withCookies(seeOther(signedOutPath), [cookies.clearSession(), ...endings])
       }),
   )
 
   router.add(
     { ...SITE_ROUTE, method: 'GET', url: signedOutPath, reads: [], replies: [200, 406] },
-    (call) => withPages(at, call, async () => site.page(200, site.signedOut(call.presentation))),
+    (call) =>
+      withPages(at, call, async () => {
+        const ending = cookies.ending(call)
+        const thing = ending === undefined ? undefined : readEndingId(ports.vault, ending)
+        const end = await readEnd(thing)
+        const answer = site.page(200, site.signedOut(call.presentation, end))
+        return end === undefined || end.outcome === 'pending'
+          ? answer
+          : withCookies(answer, [cookies.clearEnding()])
+      }),
   )
 }
 

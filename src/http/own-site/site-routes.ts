@@ -5,13 +5,16 @@
 import { formToken } from '../../domain/account/session.ts'
 import type { Caller } from '../../domain/audit/events.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
+import { readEndingId, writeEndingId } from '../../domain/sessions/confirming/ending-id.ts'
 import { currentIdentity, type IdentityDetail } from '../../domain/sessions/current-session.ts'
+import type { ShownEnd } from '../../web/login/pages/shown-end.ts'
 import type { Presentation } from '../../web/login/presentation.ts'
 import { type Answer, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { bodyFields } from '../reading/body.ts'
 import type { Fields } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
+import { createReadEnd } from './ending-proof.ts'
 import { refuseForeign, refuseForged } from './form-checks.ts'
 import { type FormToken, SITE_ROUTE, seeNote } from './site.ts'
 import { isUnauthorized, type SiteAt, toLogin, turnAway, visitorOf, withPages } from './visitor.ts'
@@ -25,6 +28,8 @@ export interface SiteCall extends IdentityDetail {
   readonly formToken: FormToken
   /** The notice that the browser kept; a form gets none. */
   readonly note: string | undefined
+  /** How far the end has got of what the last form ended (D-363). */
+  readonly end: ShownEnd | undefined
   /** The address of the request: its path and query. */
   readonly here: string
 }
@@ -48,8 +53,10 @@ export interface SiteRoutes {
 export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
   const { site, ports, listener } = at
   const { cookies } = site
+  const readEnd = createReadEnd(ports)
 
   async function callOf(call: Call, session: CallSession, here: string): Promise<SiteCall> {
+    const ending = call.method === 'POST' ? undefined : cookies.ending(call)
     call.isFrom(session)
     return {
       ...(await currentIdentity(ports, session)),
@@ -59,6 +66,7 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
       caller: { ...call.caller, actorId: session.identityId },
       formToken: (path) => formToken(ports, site.name, session, path),
       note: call.method === 'POST' ? undefined : cookies.note(call),
+      end: ending === undefined ? undefined : await readEnd(readEndingId(ports.vault, ending)),
       here,
     }
   }
@@ -76,7 +84,13 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
       if (visitor.kind !== 'known') return await turnAway(at, call, visitor)
       const shown = await callOf(call, visitor.session, here)
       const answer = await content(shown)
-      return withCookies(answer, shown.note === undefined ? [] : [cookies.clearNote()])
+      return withCookies(answer, [
+        ...(shown.note === undefined ? [] : [cookies.clearNote()]),
+        // Until then the page can be reloaded to look again.
+        ...(shown.end === undefined || shown.end.outcome === 'pending'
+          ? []
+          : [cookies.clearEnding()]),
+      ])
     } catch (error) {
       // Another call ended the session while the page was being rendered.
       if (!isUnauthorized(error)) throw error
@@ -121,7 +135,12 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
               const { session } = visitor
               const fields = bodyFields(call.body)
               refuseForged(ports, site, session, { form, fields })
-              return await apply(await callOf(call, session, form), fields)
+              const own = await callOf(call, session, form)
+              const { result, ended } = await ports.collectedEndings.collect(() =>
+                apply(own, fields),
+              )
+              if (ended === undefined) return result
+              return withCookies(result, [cookies.keepEnding(writeEndingId(ports.vault, ended))])
             } catch (error) {
               if (!isUnauthorized(error)) throw error
               return outside()

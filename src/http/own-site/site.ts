@@ -7,6 +7,7 @@ import type { CallSession } from '../../domain/sessions/call-session.ts'
 import type { IdentityDetail } from '../../domain/sessions/current-session.ts'
 import type { Failure } from '../../errors/catalogue.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
+import type { ShownEnd } from '../../web/login/pages/shown-end.ts'
 import type { Presentation } from '../../web/login/presentation.ts'
 import { type Answer, withCookies } from '../answer.ts'
 import type { ListenerParts } from '../listener-parts.ts'
@@ -35,7 +36,7 @@ export interface SitePlan {
   }
   /** Answers with a page under the site's content security policy. */
   page(status: number, html: SafeHtml): Answer
-  readonly signedOut: (presentation: Presentation) => SafeHtml
+  readonly signedOut: (presentation: Presentation, end: ShownEnd | undefined) => SafeHtml
   /** D-52: the policy requires a JWT with every call, which a page cannot send. */
   readonly blocked: (presentation: Presentation, formToken: FormToken) => SafeHtml
   readonly failure: (presentation: Presentation, error: Failure, shown: ShownFailure) => SafeHtml

@@ -6,7 +6,7 @@
 import { constants, type KeyObject, type VerifyKeyObjectInput, verify } from 'node:crypto'
 import { base64url, fromBase64url, fromUtf8, sha256 } from '../../base/encoding.ts'
 import { isJsonObject, isText, type JsonObject, parseJson } from '../../base/json.ts'
-import { type Duration, minutes } from '../../base/time/duration.ts'
+import { type Duration, hours } from '../../base/time/duration.ts'
 import { epochSeconds, type Instant } from '../../base/time/instant.ts'
 import { DPOP_ALGORITHMS, type DpopAlgorithm, readProofKey } from './public-jwk.ts'
 import { isSameTarget } from './target-uri.ts'
@@ -21,10 +21,10 @@ const LONGEST_JTI = 256
 const DEEPEST = 3
 
 /**
- * D-451: how far `iat` may be from our time. The nonce says how fresh a proof is (RFC 9449 §11.1); this only allows for
- * clients whose clock is wrong.
+ * D-451: how far `iat` may be from our time, with a nonce. The nonce says how fresh a proof is (RFC 9449 §4.3, check 11), so
+ * clients whose clock is wrong can log in.
  */
-export const PROOF_SKEW: Duration = minutes(5)
+export const PROOF_SKEW: Duration = hours(24)
 
 export interface ExpectedProof {
   readonly method: string
@@ -33,14 +33,17 @@ export interface ExpectedProof {
   readonly now: Instant
   /** The access token that comes with it; undefined at the token endpoint, where `ath` is not checked. */
   readonly accessToken: string | undefined
-  readonly isNonce: (nonce: string) => boolean
+  /** Undefined if no nonce is required. */
+  readonly isNonce?: (nonce: string) => boolean
+  /** Default: PROOF_SKEW, for proofs with a nonce. */
+  readonly skew?: Duration
 }
 
 export interface ValidProof {
   readonly outcome: 'valid'
   readonly jkt: string
   readonly jti: string
-  readonly nonce: string
+  readonly nonce: string | undefined
 }
 
 /** `nonce`: it is missing or not a current one, and the client must try again with one (RFC 9449 §8). */
@@ -75,13 +78,13 @@ export async function checkProof(proof: string, expected: ExpectedProof): Promis
   }
   if (typeof iat !== 'number' || !Number.isFinite(iat)) return invalid('its iat is missing')
   const age = epochSeconds(expected.now) - iat
-  if (Math.abs(age) > PROOF_SKEW / 1_000) return invalid('its iat is too far from now')
-  const { accessToken } = expected
+  const { accessToken, isNonce, skew = PROOF_SKEW } = expected
+  if (Math.abs(age) > skew / 1_000) return invalid('its iat is too far from now')
   if (accessToken !== undefined && ath !== accessTokenHash(accessToken)) {
     return invalid('its ath is not the hash of the access token')
   }
   if (nonce !== undefined && typeof nonce !== 'string') return invalid('its nonce is not a text')
-  if (nonce === undefined || !expected.isNonce(nonce)) return { outcome: 'nonce' }
+  if (isNonce !== undefined && (nonce === undefined || !isNonce(nonce))) return { outcome: 'nonce' }
 
   const proofKey = readProofKey(header['jwk'], algorithm)
   if (proofKey === undefined) {

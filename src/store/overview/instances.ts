@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from 'kysely'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Instance } from '../../domain/overview/instance.ts'
 import type { Instances } from '../../domain/overview/stores.ts'
-import { boolean, integer, json, listOf, object, reading, text } from '../reading.ts'
+import { boolean, integer, json, listOf, object, optional, reading, text } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'
 import { STEPS, writeSteps } from '../sessions/router-runs.ts'
 import type { InstanceRow, Tables } from '../tables.ts'
@@ -16,6 +16,7 @@ const REPORT = json(
     revision: text,
     // Another version may have other checks.
     failing: listOf(text),
+    warnings: optional(listOf(text)),
     serverCertificates: listOf(
       object({ listener: text, endsAt: integer<Instant>, isOwn: boolean }),
     ),
@@ -66,6 +67,7 @@ function toRow({ startedAt, seenAt, steps, id, place, host, version, ...report }
 
 function fromRow(row: Selectable<InstanceRow>): Instance {
   const read = reading('instances', row.id, row)
+  const { warnings = [], ...report } = read('report', REPORT)
   return {
     id: row.id,
     place: row.place,
@@ -73,7 +75,8 @@ function fromRow(row: Selectable<InstanceRow>): Instance {
     version: row.version,
     startedAt: row.started_at,
     seenAt: row.seen_at,
-    ...read('report', REPORT),
+    ...report,
+    warnings,
     steps: read('steps', STEPS),
   }
 }

@@ -39,6 +39,8 @@ const BODY = object({
   secondary: object({
     ...eachDemand((_, { isAlwaysStated }) => (isAlwaysStated ? boolean : unlessMissing)),
     requireExtJwt: optional(text<ExternalJwtSignerId>),
+    // A policy from before D-454 does not require it.
+    requireBoundToken: unlessMissing,
   }),
 })
 

@@ -213,6 +213,7 @@ function toRow(session: ApiSession): ApiSessionRow {
     extJwt: secondary.extJwt,
     factors: furtherFactors(secondary.factors),
     boundKey: session.kind === 'oidc' ? session.boundKey : undefined,
+    isSealed: session.kind === 'oidc' ? session.isSealed : undefined,
     demanded: session.kind === 'legacy' ? furtherFactors(session.demanded) : undefined,
   }
   return {
@@ -261,13 +262,15 @@ function fromRow(row: Selectable<ApiSessionRow>): ApiSession {
 
 function oidc(row: Selectable<ApiSessionRow>): OidcSession {
   const read = reading('api_sessions', row.id, row)
+  const { boundKey, isSealed } = read('proof', json(PROVEN))
   return {
     ...common(row),
     kind: read('kind', oneOf('oidc')),
     issuer: read('issuer', text<OidcSession['issuer']>),
     clientId: read('client_id', text),
     scopes: read('scopes', json(listOf(text<OidcSession['scopes'][number]>))),
-    boundKey: read('proof', json(PROVEN)).boundKey,
+    boundKey,
+    ...(isSealed === true ? { isSealed } : {}),
     ...(row.tokens_end_at === null ? {} : { tokensEndAt: row.tokens_end_at }),
   }
 }

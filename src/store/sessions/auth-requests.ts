@@ -57,6 +57,8 @@ const BODY = object({
   }),
   /** For a code; false if there is none yet. */
   byEnrollment: boolean,
+  /** Likewise; the event of the login has named it. */
+  sessionId: optional(text<ApiSessionId>),
 })
 
 /** The other states are final. */
@@ -165,6 +167,7 @@ function columns(
       extJwt: secondary.extJwt,
     },
     byEnrollment: code?.byEnrollment ?? false,
+    sessionId: code?.sessionId,
   }
   return {
     state: request.state,
@@ -196,13 +199,14 @@ function fromRow(row: Selectable<AuthRequestRow>): StoredAuthRequest {
 
 function codeIssued(row: Selectable<AuthRequestRow>): CodeIssued {
   const read = reading('auth_requests', row.key, row)
-  const { stored, byEnrollment } = common(row)
+  const { stored, byEnrollment, sessionId } = common(row)
   return {
     state: 'code-issued',
     ...stored,
     codeHash: read('code_hash', text<SecretHash>),
     codeExpiresAt: read('code_expires_at', integer<Instant>),
     byEnrollment,
+    sessionId,
   }
 }
 
@@ -221,7 +225,7 @@ function tokensIssued(row: Selectable<AuthRequestRow>): TokensIssued {
 
 function common(row: Selectable<AuthRequestRow>) {
   const read = reading('auth_requests', row.key, row)
-  const { primary, secondary, byEnrollment, ...body } = read('body', json(BODY))
+  const { primary, secondary, byEnrollment, sessionId, ...body } = read('body', json(BODY))
   const { totp, factors, extJwt } = secondary
   const stored = {
     key: row.key,
@@ -231,5 +235,5 @@ function common(row: Selectable<AuthRequestRow>) {
     secondary: { factors: factorsOf(totp, factors), extJwt },
     expiresAt: row.expires_at,
   }
-  return { stored, byEnrollment }
+  return { stored, byEnrollment, sessionId }
 }

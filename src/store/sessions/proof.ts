@@ -39,6 +39,7 @@ export const PROVEN = object({
   factors: FURTHER_FACTORS,
   /** The key of DPoP, for an OIDC session. */
   boundKey: optional(text),
+  isSealed: optional(boolean),
   /** What the login of a legacy session required. */
   demanded: FURTHER_FACTORS,
 })

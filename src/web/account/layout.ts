@@ -1,11 +1,18 @@
 /** The frame of every account page: who is signed in, the menu, and the sign-out button. */
 import { html, type SafeHtml } from '../login/html.ts'
 import { foot, ICON, mark, titleOf, wholePage } from '../login/layout.ts'
+import { endSentence, type ShownEnd } from '../login/pages/shown-end.ts'
 import type { Presentation } from '../login/presentation.ts'
 import type { Note } from './notes.ts'
 import { accountSheet } from './styles.ts'
 
-export type AccountPage = 'overview' | 'sessions' | 'password' | 'totp' | 'certificates'
+export type AccountPage =
+  | 'overview'
+  | 'sessions'
+  | 'password'
+  | 'totp'
+  | 'passkeys'
+  | 'certificates'
 
 /** The paths of the pages, in the order of the menu; each form posts to a path below its page. */
 export const ACCOUNT_PATH = '/account'
@@ -14,6 +21,7 @@ export const PAGE_PATHS: Readonly<Record<AccountPage, string>> = {
   sessions: `${ACCOUNT_PATH}/sessions`,
   password: `${ACCOUNT_PATH}/password`,
   totp: `${ACCOUNT_PATH}/totp`,
+  passkeys: `${ACCOUNT_PATH}/passkeys`,
   certificates: `${ACCOUNT_PATH}/certificates`,
 }
 export const SIGN_OUT_PATH = `${ACCOUNT_PATH}/sign-out`
@@ -28,6 +36,8 @@ export interface Frame {
   readonly formToken: FormToken
   /** What has just happened: shown once, with the focus (D-182). */
   readonly note: Note | undefined
+  /** How far the end has got of what the last form ended. */
+  readonly end?: ShownEnd | undefined
 }
 
 export interface AccountLayout {
@@ -42,7 +52,7 @@ export interface AccountLayout {
 }
 
 export function accountLayout(
-  { presentation, name, formToken, note }: Frame,
+  { presentation, name, formToken, note, end }: Frame,
   { page, title, content, error, shownOnce }: AccountLayout,
 ): SafeHtml {
   const { say } = presentation
@@ -64,10 +74,24 @@ ${form(formToken, SIGN_OUT_PATH, html`<button class="quiet" type="submit">${say(
 ${links}</ul></nav>
 <main id="content" tabindex="-1">
 <h1>${heading}</h1>
-${note === undefined ? undefined : html`<p class="note-done" tabindex="-1" autofocus role="status">${say(`note.${note}`)}</p>\n`}${content}
+${noteOf(presentation, note, end)}${content}
 </main>
 ${foot(presentation, shownOnce === true ? 'none' : PAGE_PATHS[page])}`,
   })
+}
+
+/** What has just happened, and how far it has got; the second alone if the page was reloaded to look again. */
+function noteOf(
+  presentation: Presentation,
+  note: Note | undefined,
+  end: ShownEnd | undefined,
+): SafeHtml | undefined {
+  if (note === undefined && end === undefined) return undefined
+  const sentences = [
+    ...(note === undefined ? [] : [presentation.say(`note.${note}`)]),
+    ...(end === undefined ? [] : [endSentence(presentation, end)]),
+  ]
+  return html`<p class="note-done" tabindex="-1" autofocus role="status">${sentences.join(' ')}</p>\n`
 }
 
 /** A form with its token. `content` has the fields and the button. */

@@ -2,15 +2,16 @@
 import type { ErrorText } from '../login/error-text.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { foot, mark } from '../login/layout.ts'
+import { endNote, type ShownEnd } from '../login/pages/shown-end.ts'
 import type { Presentation } from '../login/presentation.ts'
 import { ACCOUNT_PATH, type FormToken, form, frame, SIGN_OUT_PATH } from './layout.ts'
 
-export function signedOutPage(presentation: Presentation): SafeHtml {
+export function signedOutPage(presentation: Presentation, end?: ShownEnd): SafeHtml {
   const { say } = presentation
   return messagePage(presentation, {
     title: say('signedOut.title'),
     message: say('signedOut.message'),
-    rest: html`<p><a href="${ACCOUNT_PATH}">${say('signedOut.again')}</a></p>`,
+    rest: html`${endNote(presentation, end)}<p><a href="${ACCOUNT_PATH}">${say('signedOut.again')}</a></p>`,
   })
 }
 

@@ -5,6 +5,7 @@
 import { type FormToken, form } from '../account/layout.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { htmlDocument, ICON, MARK } from '../login/layout.ts'
+import type { ShownEnd } from '../login/pages/shown-end.ts'
 import {
   ASSETS_PATH,
   CONSOLE_CONFIRM_PATH,
@@ -24,6 +25,8 @@ export interface ConsoleFrame {
   readonly formToken: FormToken
   /** What has just happened: shown once, with the focus (D-182). */
   readonly note: ConsoleNote | undefined
+  /** How far the end has got of what the last form ended (D-363). */
+  readonly end?: ShownEnd | undefined
   /** Whether changes are possible without signing in again (D-356). */
   readonly isFresh: boolean
   /** The address of this page, to come back to. */
@@ -45,7 +48,7 @@ export interface ConsoleLayout {
 }
 
 export function consoleLayout(frame: ConsoleFrame, page: ConsoleLayout): SafeHtml {
-  const { name, formToken, note } = frame
+  const { name, formToken, note, end } = frame
   const { section, title, lead, content, error, searched = '' } = page
   const entries = MENU.map(({ path, title: text }) => {
     const current = path === section ? html` aria-current="page"` : undefined
@@ -76,14 +79,23 @@ ${entries}</ul></nav>
 <h1><bdi>${title}</bdi></h1>
 ${lead}
 </div>
-${noteOf(note)}${error === undefined ? undefined : html`<p class="alert" id="error" role="alert" tabindex="-1" autofocus>${error}</p>\n`}${content}
+${noteOf(note, end)}${error === undefined ? undefined : html`<p class="alert" id="error" role="alert" tabindex="-1" autofocus>${error}</p>\n`}${content}
 </main>`,
   })
 }
 
-function noteOf(note: ConsoleNote | undefined): SafeHtml | undefined {
+function noteOf(note: ConsoleNote | undefined, end: ShownEnd | undefined): SafeHtml | undefined {
   if (note === undefined) return undefined
-  return html`<p class="done" role="status" tabindex="-1" autofocus>${CONSOLE_NOTES[note]}</p>\n`
+  return html`<p class="done" role="status" tabindex="-1" autofocus>${CONSOLE_NOTES[note]}${end && ` ${progressOf(end)}`}</p>\n`
+}
+
+function progressOf({ outcome, confirmed, all }: ShownEnd): string {
+  if (outcome === 'pending') {
+    return `${confirmed} of ${all} routers and instances have confirmed it so far.`
+  }
+  return outcome === 'confirmed'
+    ? 'Every router and instance has confirmed it.'
+    : 'Every router and instance has confirmed it, or refuses it.'
 }
 
 /**

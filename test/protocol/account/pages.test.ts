@@ -51,7 +51,7 @@ test('the account pages', async (t) => {
       assert.match(policy, /form-action 'self'(;|$)/)
       assert.match(policy, /frame-ancestors 'none'/)
       assert.doesNotMatch(policy, /unsafe/)
-      assert.match(policy, /script-src 'sha256-[^' ]+';/)
+      assert.match(policy, /script-src( 'sha256-[^' ]+')+;/)
     }
   })
 
@@ -60,6 +60,14 @@ test('the account pages', async (t) => {
     browser.cookies.clear()
     const reply = await signIn(service, browser, '/account/password', await someone())
     assert.equal(reply.headers.location, '/account/password')
+  })
+
+  await t.test('D-363: the page after a sign-out says that it is confirmed', async () => {
+    const { page, send } = await openAccount(service, await someone())
+    const out = await send('/account', '/account/sign-out')
+    const html = await page(String(out.headers.location))
+    assert.match(html, /Confirmed: access has ended everywhere\./)
+    assert.doesNotMatch(await page('/account/signed-out'), /Confirmed/, 'once')
   })
 
   await t.test('sessions of both kinds are listed, one is ended, then all the others', async () => {
@@ -77,7 +85,11 @@ test('the account pages', async (t) => {
     const ended = await send('/account/sessions', '/account/sessions/end', { session })
     assert.equal(ended.status, 303)
     assert.equal(ended.headers.location, '/account/sessions')
-    assert.ok((await page('/account/sessions')).includes('That session was signed out.'))
+    const done = await page('/account/sessions')
+    assert.ok(
+      done.includes('That session was signed out. Confirmed: access has ended everywhere.'),
+      'D-363',
+    )
     assert.ok(!(await page('/account/sessions')).includes('That session was signed out.'), 'once')
     assert.equal((await current(one.access_token)).status, 401)
     assert.equal((await current(two.access_token)).status, 200)

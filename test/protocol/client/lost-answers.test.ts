@@ -77,7 +77,10 @@ test('where the server has a window for repeats', async (t) => {
     for (const times of [1, 2]) {
       await t.test(`the session goes on when an answer ${what}, ${times} times`, async () => {
         const kept: SavedSession[] = []
-        const session = await client.logIn(asAdmin, { onTokens: (saved) => void kept.push(saved) })
+        const session = await client.logIn(asAdmin, {
+          dpop: 'never',
+          onTokens: (saved) => void kept.push(saved),
+        })
         const first = session.save().refreshToken
         const before = sentTokens(proxy).length
         service.clock.advance(minutes(30))
@@ -99,14 +102,14 @@ test('where the server has a window for repeats', async (t) => {
   }
 
   await t.test('the session goes on when no answer comes in time', async () => {
-    const session = await client.logIn(asAdmin)
+    const session = await client.logIn(asAdmin, { dpop: 'never' })
     meddleWithRefreshes(proxy, 1, { silent: 'after' })
     await session.refresh()
     assert.equal(await whoIs(session), ADMIN.username)
   })
 
   await t.test('after three losses a token that is good yet serves on', async () => {
-    const session = await client.logIn(asAdmin)
+    const session = await client.logIn(asAdmin, { dpop: 'never' })
     const before = sentTokens(proxy).length
     service.clock.advance(minutes(29.75))
     meddleWithRefreshes(proxy, 3, { cut: 'after' })
@@ -128,7 +131,7 @@ test('where the server has no window for repeats', async (t) => {
   const { service, proxy, client } = world
 
   await t.test('a lost answer ends the session, and the error says so', async () => {
-    const session = await client.logIn(asAdmin)
+    const session = await client.logIn(asAdmin, { dpop: 'never' })
     const before = sentTokens(proxy).length
     service.clock.advance(minutes(30))
     meddleWithRefreshes(proxy, 1, { cut: 'after' })
@@ -149,7 +152,7 @@ test('where the server has no window for repeats', async (t) => {
   })
 
   await t.test('a request that never arrived is simply sent again', async () => {
-    const session = await client.logIn(asAdmin)
+    const session = await client.logIn(asAdmin, { dpop: 'never' })
     service.clock.advance(minutes(30))
     meddleWithRefreshes(proxy, 2, { cut: 'before' })
     assert.equal(await whoIs(session), ADMIN.username)
@@ -158,7 +161,7 @@ test('where the server has no window for repeats', async (t) => {
   })
 
   await t.test('a server that is too busy is not asked again at once', async () => {
-    const session = await client.logIn(asAdmin)
+    const session = await client.logIn(asAdmin, { dpop: 'never' })
     const before = sentTokens(proxy).length
     service.clock.advance(minutes(30))
     const busy = {
@@ -176,7 +179,7 @@ test('where the server has no window for repeats', async (t) => {
   })
 
   await t.test('an answer that cannot be read is not asked for again', async () => {
-    const session = await client.logIn(asAdmin)
+    const session = await client.logIn(asAdmin, { dpop: 'never' })
     const before = sentTokens(proxy).length
     service.clock.advance(minutes(30))
     meddleWithRefreshes(proxy, 1, { answer: (answer) => ({ ...answer, body: 'garbage' }) })
@@ -186,7 +189,7 @@ test('where the server has no window for repeats', async (t) => {
 
   await t.test('keys that cannot be fetched cost no refresh token', async () => {
     const kept: SavedSession[] = []
-    const saved = (await client.logIn(asAdmin)).save()
+    const saved = (await client.logIn(asAdmin, { dpop: 'never' })).save()
     const fresh = await connectThrough(proxy, service)
     const session = fresh.restore(saved, { onTokens: (newer) => void kept.push(newer) })
     proxy.meddle(({ target }) => (target === '/oidc/keys' ? { cut: 'before' } : undefined))

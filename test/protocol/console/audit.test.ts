@@ -1,11 +1,11 @@
 /** The audit log in the console: filters, downloads that no spreadsheet runs, and the stream of changes. D-358, D-360. */
 import assert from 'node:assert/strict'
-import { request } from 'node:https'
 import { test } from 'node:test'
 import { cell } from '../../../src/http/console/events/export-events.ts'
 import { openConsole } from '../../support/login/account.ts'
 import { CLIENT_API } from '../../support/login/legacy.ts'
 import { administrate } from '../../support/management.ts'
+import { openChangeStream } from '../../support/monitoring/change-stream.ts'
 import { startService } from '../../support/service.ts'
 
 test('a cell that a spreadsheet would run as a formula is text', () => {
@@ -75,28 +75,11 @@ test('the audit log in the console', async (t) => {
         headers: { accept: 'text/event-stream' },
       })
       assert.equal(none.status, 204)
-      const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-      const headers = { cookie, accept: 'text/event-stream' }
-      const call = request(`${service.baseUrl}/console/stream`, { ca: service.ca, headers })
-      t.after(() => call.destroy())
-      call.end()
-      const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
-        call.once('response', resolve)
-        call.once('error', reject)
-      })
-      assert.equal(response.headers['content-type'], 'text/event-stream')
-      let text = ''
-      response.setEncoding('utf8').on('data', (part) => {
-        text += part
-      })
-      const until = async (pattern: RegExp) => {
-        while (!pattern.test(text)) await new Promise((resolve) => response.once('data', resolve))
-      }
-      await until(/retry/)
-      const change = setInterval(() => void fail(`someone-${text.length}`), 700)
+      const { text, until } = await openChangeStream(t, service, browser)
+      const change = setInterval(() => void fail(`someone-${text().length}`), 700)
       t.after(() => clearInterval(change))
       await until(/event: change/)
-      assert.doesNotMatch(text, /someone/, 'the stream carries no data')
+      assert.doesNotMatch(text(), /someone/, 'the stream carries no data')
       await send('/console/audit', '/console/sign-out')
       await until(/event: over/)
     },

@@ -100,7 +100,7 @@ test('screens of the installation as a whole', async (t) => {
     assert.deepEqual([name, primary.updb.allowed, primary.cert.allowed], ['renamed', false, true])
     assert.deepEqual(tags, { team: 'payments' })
     const event = await newest('policy.updated')
-    assert.deepEqual(event.details.changed.toSorted(), ['name', 'primary', 'tags'])
+    assert.deepEqual(event.details.changed.toSorted(), ['name', 'primary', 'secondary', 'tags'])
     assert.ok(event.actorId !== null)
   })
 

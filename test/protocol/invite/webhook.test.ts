@@ -5,6 +5,7 @@ import { inviteNew, PASSWORD } from '../../support/certificates/enrollment.ts'
 import { eventually } from '../../support/eventually.ts'
 import { resetLink } from '../../support/login/invite.ts'
 import { administrate } from '../../support/management.ts'
+import { startMonitored } from '../../support/monitoring/monitoring.ts'
 import { startReceiver, WEBHOOK_SECRET } from '../../support/monitoring/webhook-receiver.ts'
 import { startService } from '../../support/service.ts'
 
@@ -62,4 +63,23 @@ test('links are posted to the receiver of the operator', async (t) => {
     assert.equal(refused.status, 409)
     assert.equal(received.length, before)
   })
+})
+
+test('D-362: a receiver that is away is a warning, and no reason to leave the instance', async (t) => {
+  const { url } = await startReceiver(t, (_, response) => response.writeHead(503).end())
+  const config = { notifications: { webhook: { url, secret } } }
+  const { service, ask } = await startMonitored(t, { config })
+  const admin = await administrate(service)
+  assert.equal((await ask('/health-checks')).json().data.warnings, undefined)
+  await inviteNew(admin, { updb: 'eve' })
+  const data = await eventually(async () => {
+    const reply = await ask('/health-checks')
+    assert.equal(reply.status, 200)
+    return reply.json().data.warnings === undefined ? undefined : reply.json().data
+  }, 'the warning')
+  assert.equal(data.healthy, true)
+  assert.deepEqual(data.warnings, [
+    { id: 'notifications', description: 'Links could not be delivered to notifications.webhook.' },
+  ])
+  assert.match((await ask('/metrics')).text, /latchkey_health_warning\{warning="notifications"\} 1/)
 })

@@ -42,6 +42,7 @@ test('authentication policies', async (t) => {
             requirePasskey: false,
             requireTotpOrPasskey: false,
             requireExtJwt: null,
+            requireBoundToken: false,
             requireExtJwtSigner: null,
           },
           tags: {},
@@ -76,6 +77,7 @@ test('authentication policies', async (t) => {
         requireTotp: true,
         requirePasskey: true,
         requireTotpOrPasskey: true,
+        requireBoundToken: true,
         requireExtJwt: one,
       },
     }
@@ -99,6 +101,7 @@ test('authentication policies', async (t) => {
         requirePasskey: false,
         requireTotpOrPasskey: false,
         requireExtJwt: signer,
+        requireBoundToken: false,
         requireExtJwtSigner: signer,
       })
     }

@@ -79,7 +79,12 @@ test('policies are replaced and changed', async (t) => {
           lockoutDurationMinutes: 15,
         },
       },
-      secondary: { requireTotp: false, requireExtJwt: null, requireExtJwtSigner: null },
+      secondary: {
+        requireTotp: false,
+        requireExtJwt: null,
+        requireExtJwtSigner: null,
+        requireBoundToken: false,
+      },
       tags: {},
     })
   })
@@ -123,6 +128,7 @@ test('policies are replaced and changed', async (t) => {
       requireTotp: false,
       requireExtJwt: other,
       requireExtJwtSigner: other,
+      requireBoundToken: false,
     })
     await assertFaults(
       (secondary) => admin.call('PATCH', path, { secondary }),

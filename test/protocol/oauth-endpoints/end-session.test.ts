@@ -69,6 +69,8 @@ for (const [method, logOut] of Object.entries(WAYS)) {
       assert.equal(reply.status, 200, reply.text)
       assert.deepEqual(reply.json(), {})
       assert.equal(reply.headers['cache-control'], 'no-store')
+      const path = `/edge/client/v1/endings/${reply.headers['latchkey-ending']}?wait=10`
+      assert.equal((await service.call(path)).json().data.outcome, 'confirmed')
       await assertOver(service, one)
       await refreshed(service, other.refresh_token)
       assert.equal(await answerTo(service, other.access_token), 'taken')
@@ -98,6 +100,7 @@ for (const [method, logOut] of Object.entries(WAYS)) {
         const reply = await logOut(service, parameters)
         assert.equal(reply.status, 200, reply.text)
         assert.deepEqual(reply.json(), {})
+        assert.ok(reply.headers['latchkey-ending'], 'D-363: also if nothing ended')
       }
       assert.equal(await endings(service), before)
       assert.equal(await answerTo(service, tokens.access_token), 'taken')

@@ -33,6 +33,8 @@ function assertRevoked(reply: Reply): void {
   assert.equal(reply.status, 200, reply.text)
   assert.deepEqual(reply.json(), {})
   assert.equal(reply.headers['cache-control'], 'no-store')
+  // D-363: it names what has ended, whether this token was good or not.
+  assert.match(String(reply.headers['latchkey-ending']), /^[\d,-]+\.\w+\.[\w-]{22}$/)
 }
 
 const rows = async (service: Service) =>
@@ -49,7 +51,10 @@ test('revocation', async (t) => {
   await t.test('R050: a refresh token ends its session, and no other', async () => {
     const [one, other] = [await logInOffline(service), await logInOffline(service)]
     const second = await refreshed(service, one.refresh_token)
-    assertRevoked(await revoke(service, second.refresh_token))
+    const reply = await revoke(service, second.refresh_token)
+    assertRevoked(reply)
+    const path = `/edge/client/v1/endings/${reply.headers['latchkey-ending']}?wait=10`
+    assert.equal((await service.call(path)).json().data.outcome, 'confirmed')
     for (const tokens of [one, second]) {
       assert.equal(await answerTo(service, tokens.access_token), INVALID)
       assertRefreshRefused(await refresh(service, tokens.refresh_token))

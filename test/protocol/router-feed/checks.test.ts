@@ -36,7 +36,11 @@ async function world(t: TestContext) {
 test('D-42: a good session is active, with what a router needs to know about it', async (t) => {
   const { service, admin, check } = await world(t)
   service.clock.hold()
-  const person = await admin.createIdentity({ password: PASSWORD, externalId: 'zoe@example.org' })
+  const person = await admin.createIdentity({
+    password: PASSWORD,
+    externalId: 'zoe@example.org',
+    roleAttributes: ['ops'],
+  })
   const session = await legacySession(service, person)
   const expiresAt = new Date(service.clock.now() + minutes(30)).toISOString()
   assert.deepEqual(await check(session.token), {
@@ -51,6 +55,9 @@ test('D-42: a good session is active, with what a router needs to know about it'
       amr: ['pwd'],
       externalJwtSignerId: null,
       caId: null,
+      authenticatedAt: new Date(service.clock.now()).toISOString(),
+      roleAttributes: ['ops'],
+      roleVersion: 0,
     },
     meta: {},
   })

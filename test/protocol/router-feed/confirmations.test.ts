@@ -137,8 +137,15 @@ suite('one instance', () => {
       const ledger = await admin.get(`/api-sessions/${session.id}/ledger`)
       assert.deepEqual(
         ledger.entries.map((one: Confirmations) => one.event?.type ?? one.kind).sort(),
-        ['certificate.issued', 'router-contact', 'session.ended', 'token.issued'],
+        [
+          'certificate.issued',
+          'login.succeeded',
+          'router-contact',
+          'session.ended',
+          'token.issued',
+        ],
       )
+      assert.equal(ledger.entries[0].event.type, 'login.succeeded', 'it begins with the login')
       assert.deepEqual([ledger.identityName, ledger.isActive, ledger.omitted], ['Ada', false, 0])
       assert.equal(ledger.end.confirmations.outcome, 'confirmed')
       assertRefused(await admin.call('GET', '/api-sessions/unknown/ledger'), 404, 'NOT_FOUND')

@@ -75,7 +75,7 @@ test('D-42: a router begins with a whole picture: keys, CAs, all that has ended,
     requireTotpOrPasskey: false,
     requireExtJwt: null,
   }
-  const policy = { type: 'policy', ...open, bindTokens: false }
+  const policy = { type: 'policy', ...open, bindTokens: false, requireBoundToken: false }
   assert.deepEqual(
     untilReady.filter(({ type }) => type === 'policy').toSorted((a, b) => a.id.localeCompare(b.id)),
     [

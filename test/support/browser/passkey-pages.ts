@@ -23,7 +23,30 @@ export async function passkeyPages(
     await openLoginForm(page, app)
     await submit(page, person)
   }
+  const codes = [...owner.recoveryCodes]
+  const openAccount = async (page: Page) => {
+    await page.goto(`${service.baseUrl}/account/passkeys`)
+    await submit(page, owner)
+    await page.getByText('Use a recovery code').click()
+    await page.getByLabel('Recovery code').fill(codes.pop() ?? '')
+    await page.getByRole('button', { name: 'Continue' }).click()
+  }
+  const plain = await admin.createIdentity({ password: PASSWORD })
+  const openFirst = async (page: Page) => {
+    await page.goto(`${service.baseUrl}/account/passkeys`)
+    await submit(page, plain)
+    await page.getByRole('button', { name: 'Add a passkey' }).waitFor()
+  }
   return {
+    'account: passkeys': ['Passkeys', openAccount],
+    'account: no passkeys': ['Passkeys', openFirst],
+    'account: a first passkey': [
+      'Create a passkey',
+      async (page) => {
+        await openFirst(page)
+        await page.getByRole('button', { name: 'Add a passkey' }).click()
+      },
+    ],
     'the page that asks for a passkey': ['Use your passkey', (page) => open(page, owner)],
     'the page that asks for a passkey, after a wrong recovery code': [
       'Use your passkey',

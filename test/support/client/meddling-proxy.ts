@@ -171,7 +171,14 @@ function withoutLength(
 }
 
 function answerOf({ status, headers, text }: Reply): ForwardedAnswer {
-  const kept = ['content-type', 'location', 'www-authenticate', 'retry-after', 'x-request-id']
+  const kept = [
+    'content-type',
+    'location',
+    'www-authenticate',
+    'retry-after',
+    'x-request-id',
+    'dpop-nonce',
+  ]
   const given = kept.flatMap((name) => {
     const value = headers[name]
     return typeof value === 'string' ? [[name, value] as const] : []

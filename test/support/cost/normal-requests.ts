@@ -201,6 +201,11 @@ export function normalRequests({
     'POST /account/totp/verify': accountForm(['code', '123456']),
     'POST /account/totp/remove': accountForm(['code', '123456']),
     'POST /account/totp/recovery-codes': accountForm(['code', '123456']),
+    'GET /account/passkeys': nothing,
+    'POST /account/passkeys/start': accountForm(),
+    'POST /account/passkeys/verify': accountForm(['credential', '{}']),
+    'POST /account/passkeys/rename': accountForm(['passkey', 'nothing'], ['name', 'x']),
+    'POST /account/passkeys/remove': accountForm(['passkey', 'nothing'], ['code', '123456']),
     'GET /account/certificates': nothing,
     // The others of the console are refused at the same door, before anything that was sent is used.
     'GET /console': nothing,

@@ -31,6 +31,8 @@ export interface LoginIdp {
   readonly redeemed: readonly URLSearchParams[]
   /** What the token endpoint answers instead of tokens; undefined: tokens. */
   answer: ((response: ServerResponse, form: URLSearchParams) => void | Promise<void>) | undefined
+  /** What a real browser that comes to the IdP is sent back with at once; undefined: there is no such page. */
+  sendBack: ((asked: URL) => Fields) | undefined
   /** A person has logged in there: the code that the browser takes back. `changes` go into both tokens. */
   approve(location: URL, subject: string, changes?: Fields): string
   /** The External JWT Signer by which the service knows it; `ID` tokens unless told. */
@@ -82,6 +84,13 @@ export async function startLoginIdp(
       idp.discoveries += 1
       return json(200, idp.document)
     }
+    if (request.url?.startsWith('/authorize?') && idp.sendBack !== undefined) {
+      const asked = new URL(request.url, issuer)
+      const back = new URL(asked.searchParams.get('redirect_uri') ?? '')
+      const said = { state: asked.searchParams.get('state'), ...idp.sendBack(asked) }
+      for (const [name, value] of Object.entries(said)) back.searchParams.set(name, String(value))
+      return response.writeHead(302, { location: back.href }).end()
+    }
     if (request.url === '/jwks') return json(200, { keys: [key.jwk] })
     if (request.url !== '/token') return json(404, {})
     assert.equal(request.headers['content-type'], 'application/x-www-form-urlencoded')
@@ -111,6 +120,7 @@ export async function startLoginIdp(
     discoveries: 0,
     redeemed,
     answer: undefined,
+    sendBack: undefined,
     approve(location, subject, changes = {}) {
       const code = `code-${codes.size}-${redeemed.length}-${Math.random()}`
       codes.set(code, { location, subject, changes })

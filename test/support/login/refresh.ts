@@ -98,14 +98,17 @@ export function assertRefreshRefused(reply: Reply): void {
   assert.deepEqual(reply.json(), REFUSED_REFRESH)
 }
 
-/** The audit events of one session, sorted: `type`, or `type: reason`. Two of one moment have no order in time. */
+/**
+ * The audit events of one session after its login, sorted: `type`, or `type: reason`. Two of one moment have no order in
+ * time.
+ */
 export async function eventsOf(
   service: Pick<RunningService, 'config'>,
   sessionId: string,
 ): Promise<readonly string[]> {
   const rows = await sql(
     service,
-    `select type, reason from events where session_id = '${sessionId}'`,
+    `select type, reason from events where session_id = '${sessionId}' and type <> 'login.succeeded'`,
   )
   const words = rows.map(({ type, reason }) => (reason === null ? `${type}` : `${type}: ${reason}`))
   return words.sort()

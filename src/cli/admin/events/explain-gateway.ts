@@ -168,6 +168,10 @@ const REASONS: Readonly<Record<RefusalReason, Meaning>> = {
   'no-certificate': { what: 'The client presented no certificate.', todo: CERTIFICATE },
   'no-token': { what: 'The request had no token.', todo: SIGN_IN },
   'token-invalid': { what: 'The token is not valid.', todo: SIGN_IN },
+  'proof-invalid': {
+    what: 'The token is bound to a key, and the request did not prove that key (D-457).',
+    todo: 'The client must send the token in the scheme DPoP, with a new proof for every request; compare the clocks of the two machines.',
+  },
   'token-expired': { what: 'The token had expired.', todo: 'refresh the token' },
   'session-ended': { what: 'The session had ended.', todo: SIGN_IN },
   'policy-unmet': {

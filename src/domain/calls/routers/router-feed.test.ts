@@ -156,6 +156,7 @@ const DEMANDS: PolicyDemands = {
   ...factorDemands({}),
   requireExtJwt: null,
   bindTokens: false,
+  requireBoundToken: false,
 }
 
 test('D-232: sends policies before ready, then each changed policy at once', async () => {

@@ -18,6 +18,9 @@ import { demandedSigner, isShortOf } from '../demands.ts'
 export interface Finished {
   readonly primary: ProvenPrimary
   readonly secondary: ProvenSecondary
+  /** The key that the tokens are bound to, and whether they are never handed out (D-454, D-455). */
+  readonly boundKey?: string | undefined
+  readonly isSealed?: true | undefined
 }
 
 export async function checkFinished(
@@ -25,7 +28,7 @@ export async function checkFinished(
     readonly authenticators: Pick<Authenticators, 'listOf'>
     readonly passkeys: Pick<Passkeys, 'find'>
   },
-  { primary, secondary }: Finished,
+  { primary, secondary, boundKey, isSealed }: Finished,
   of: 'login' | 'session',
 ): Promise<
   | { readonly identity: Identity; readonly username: string }
@@ -35,6 +38,8 @@ export async function checkFinished(
   if ('refusal' in owner) return owner
   const { identity, policy } = owner
   if (isShortOf(policy, secondary)) return { refusal: 'more-demanded' }
+  const isBound = boundKey !== undefined || primary.certificate !== undefined || isSealed === true
+  if (policy.secondary.requireBoundToken && !isBound) return { refusal: 'token-not-bound' }
   if (isSecondaryWithdrawn(policy, ports.rules)) return { refusal: 'signer-disabled' }
   const registered = await ports.authenticators.listOf(identity.id)
   const isRegistered =

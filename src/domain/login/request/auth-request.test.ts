@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NOON } from '../../../../test/support/clocks/manual-clock.ts'
 import { proven, WITH_TOTP } from '../../../../test/support/people.ts'
-import type { ExternalJwtSignerId, IdentityId } from '../../../base/ids.ts'
+import type { ApiSessionId, ExternalJwtSignerId, IdentityId } from '../../../base/ids.ts'
 import type { SecretHash } from '../../../base/secrets/vault.ts'
 import { minutes, seconds } from '../../../base/time/duration.ts'
 import { plus } from '../../../base/time/instant.ts'
@@ -43,8 +43,16 @@ const AWAITING: AwaitingPrimary = {
 const ZOE = proven()
 const BOB = proven({ identityId: 'identity-2' as IdentityId })
 const SIGNER = 'signer-1' as ExternalJwtSignerId
-const CODE = { hash: 'hash-1' as SecretHash, expiresAt: plus(NOON, seconds(60)) }
-const NEXT_CODE = { hash: 'hash-2' as SecretHash, expiresAt: plus(NOON, seconds(90)) }
+const CODE = {
+  sessionId: 's1' as ApiSessionId,
+  hash: 'hash-1' as SecretHash,
+  expiresAt: plus(NOON, seconds(60)),
+}
+const NEXT_CODE = {
+  sessionId: 's2' as ApiSessionId,
+  hash: 'hash-2' as SecretHash,
+  expiresAt: plus(NOON, seconds(90)),
+}
 
 test('a proven primary factor makes the first revision, and nothing else is proven by it', () => {
   assert.deepEqual(acceptPrimary(AWAITING, ZOE, undefined, ['one']), {
@@ -121,6 +129,7 @@ test('a code is issued with the change that completed the login, in one revision
     state: 'code-issued',
     codeHash: CODE.hash,
     codeExpiresAt: CODE.expiresAt,
+    sessionId: CODE.sessionId,
     byEnrollment: true,
   })
 })
@@ -134,6 +143,7 @@ test('D-20: a second code takes the place of the first, once', () => {
     revision: first.revision + 1,
     codeHash: NEXT_CODE.hash,
     codeExpiresAt: NEXT_CODE.expiresAt,
+    sessionId: NEXT_CODE.sessionId,
     byEnrollment: false,
   })
 })

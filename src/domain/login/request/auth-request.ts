@@ -67,6 +67,11 @@ export interface CodeIssued extends Stored {
   readonly state: 'code-issued'
   readonly codeHash: SecretHash
   readonly codeExpiresAt: Instant
+  /**
+   * The session that the exchange will begin, so that the event of the login can name it (D-384). Codes of devices
+   * and of an earlier version have none.
+   */
+  readonly sessionId: ApiSessionId | undefined
   /** D-20: the last factor was an enrollment, and a code may still be posted for a new authorization code. */
   readonly byEnrollment: boolean
 }
@@ -99,6 +104,7 @@ export interface Redemption {
 export interface FreshCode {
   readonly hash: SecretHash
   readonly expiresAt: Instant
+  readonly sessionId: ApiSessionId
 }
 
 /** Keeps what the same identity proved before, unless it was voided; another identity starts over (D-13, D-226). */
@@ -156,6 +162,7 @@ export function issueCode(
     revision: request.state === 'code-issued' ? request.revision + 1 : request.revision,
     codeHash: code.hash,
     codeExpiresAt: code.expiresAt,
+    sessionId: code.sessionId,
     byEnrollment,
   }
 }

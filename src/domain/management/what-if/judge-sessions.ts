@@ -62,6 +62,8 @@ async function judgeOidc(
       amr: session.amr,
       signerId: session.primary.signerId,
       caId: caOf(session.primary),
+      boundTo: session.primary.certificate?.fingerprint,
+      boundKey: session.isSealed === true ? 'sealed' : session.boundKey,
     })
   if (unmet !== undefined) return { effect: 'ends', reason: unmet }
   const finished = await checkFinished(ports, session, 'session')
@@ -75,6 +77,7 @@ async function judgeLegacy(ports: JudgePorts, session: LegacySession): Promise<S
   const primary = await completeProof(session.primary, ports.authenticators, ports.rules)
   const refusal = refuseProof(primary, policy, ports.rules, ports.clock.now())
   if (refusal !== undefined) return { effect: 'ends', reason: refusal }
+  if (policy.secondary.requireBoundToken) return { effect: 'ends', reason: 'token-not-bound' }
   const [open] = openFactors(session, policy)
   return open === undefined ? CONTINUES : { effect: 'restricted' }
 }

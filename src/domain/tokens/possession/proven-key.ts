@@ -49,21 +49,20 @@ export async function judgePossession(
   const address = target()
   if (address === undefined)
     return { outcome: 'invalid', why: 'the Host is not an address of ours' }
-  const ends = new Map<string, Instant>()
+  let end: Instant | undefined
   const verdict = await checkProof(proof, {
     method,
     target: address,
     now: clock.now(),
     accessToken,
     isNonce(nonce) {
-      const end = dpopNonces.endOf(nonce)
-      if (end !== undefined) ends.set(nonce, end)
+      end = dpopNonces.endOf(nonce)
       return end !== undefined
     },
   })
   if (verdict.outcome !== 'valid') return verdict
-  const { jkt, jti, nonce } = verdict
-  const expiresAt = ends.get(nonce) ?? clock.now()
+  const { jkt, jti } = verdict
+  const expiresAt = end ?? clock.now()
   const hash = base64url(sha256(`${jkt} ${jti}`))
   return { outcome: 'proven', key: { jkt, use: { hash, expiresAt } } }
 }
@@ -89,6 +88,11 @@ export async function useProof(
   key: ProvenKey | undefined,
 ): Promise<boolean> {
   return key === undefined || usedProofs.insert(key.use)
+}
+
+/** D-454: nothing was spent, so the client may try again with a proof. */
+export function proofRequired(): Failure {
+  return new Failure('INVALID_DPOP_PROOF', { detail: 'the policy requires a bound token' })
 }
 
 export function replayed(): Failure {

@@ -133,11 +133,12 @@ function minutesOf(fields: Fields): number {
 
 function pageOf(call: ConsoleCall, described: DescribedIdentity, now: Instant) {
   const { identity, authenticators, enrollments, sessions, sessionCertificates, events } = described
-  const { externalId, roleAttributes, tags, createdAt, updatedAt, disabledUntil } = identity
+  const { externalId, roleAttributes, hosts, tags, createdAt, updatedAt, disabledUntil } = identity
   return {
     ...shownIdentity(described, now),
     externalId,
     roles: roleAttributes,
+    hosts,
     tags: Object.entries(tags).map(([name, value]) => [name, String(value)] as const),
     createdAt,
     updatedAt,

@@ -161,6 +161,7 @@ const NEW_POLICY: PolicyValues = {
   requirePasskey: false,
   requireTotpOrPasskey: false,
   requireExtJwt: '',
+  requireBoundToken: false,
   tags: '',
 }
 
@@ -182,6 +183,7 @@ function valuesOf({ name, primary, secondary, tags }: AuthPolicy): PolicyValues 
     requirePasskey: secondary.requirePasskey,
     requireTotpOrPasskey: secondary.requireTotpOrPasskey,
     requireExtJwt: secondary.requireExtJwt ?? '',
+    requireBoundToken: secondary.requireBoundToken,
     tags: writeTags(tags),
   }
 }
@@ -205,6 +207,7 @@ function valuesIn(fields: Fields): PolicyValues {
     requirePasskey: flag('requirePasskey'),
     requireTotpOrPasskey: flag('requireTotpOrPasskey'),
     requireExtJwt: text('requireExtJwt'),
+    requireBoundToken: flag('requireBoundToken'),
     tags: text('tags'),
   }
 }
@@ -233,6 +236,7 @@ function chosenIn(values: PolicyValues): NewAuthPolicy {
       requirePasskey: values.requirePasskey,
       requireTotpOrPasskey: values.requireTotpOrPasskey,
       requireExtJwt: values.requireExtJwt === '' ? null : values.requireExtJwt,
+      requireBoundToken: values.requireBoundToken,
     },
     tags: readTags(values.tags),
   }

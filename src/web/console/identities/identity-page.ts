@@ -17,6 +17,8 @@ import { type ListedIdentity, stateOf } from './identities-page.ts'
 export interface IdentityPage extends ListedIdentity {
   readonly externalId: string | undefined
   readonly roles: readonly string[]
+  /** Of a router. */
+  readonly hosts: readonly string[]
   readonly tags: readonly (readonly [string, string])[]
   readonly createdAt: Instant
   readonly updatedAt: Instant
@@ -78,6 +80,7 @@ export function identityPage(frame: ConsoleFrame, page: IdentityPage): SafeHtml 
         ['Policy', html`<bdi>${page.policy}</bdi>`],
         ['External ID', page.externalId && html`<bdi>${page.externalId}</bdi>`],
         ['Roles', page.roles.length === 0 ? undefined : html`<bdi>${page.roles.join(', ')}</bdi>`],
+        ['Hosts', page.hosts.length === 0 ? undefined : page.hosts.join(', ')],
         ['Last sign-in', time(page.lastLoginAt, 'never')],
         ['Created', time(page.createdAt)],
         ['Changed', time(page.updatedAt)],

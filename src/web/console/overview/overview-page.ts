@@ -32,8 +32,9 @@ export interface OverviewPage {
 export interface ShownInstance {
   readonly host: string
   readonly version: string
-  readonly state: 'healthy' | 'unhealthy' | 'missing'
+  readonly state: 'healthy' | 'degraded' | 'unhealthy' | 'missing'
   readonly failing: readonly string[]
+  readonly warnings: readonly string[]
   readonly seenAt: Instant
   readonly startedAt: Instant
 }
@@ -120,6 +121,7 @@ ${table(
 
 const STATES = {
   healthy: badge('good', 'Healthy'),
+  degraded: badge('warn', 'Degraded'),
   unhealthy: badge('bad', 'Unhealthy'),
   missing: badge('warn', 'Not seen'),
 } as const
@@ -133,8 +135,10 @@ function instances({ instances: all }: OverviewPage): SafeHtml {
       { title: 'Machine', look: 'wide', cell: ({ host }) => html`<bdi>${host}</bdi>` },
       {
         title: 'Health',
-        cell: ({ state, failing }) =>
-          html`${STATES[state]}${failing.length === 0 ? undefined : html` <span class="hint">${failing.join(', ')}</span>`}`,
+        cell: ({ state, failing, warnings }) => {
+          const why = [...failing, ...warnings].join(', ')
+          return html`${STATES[state]}${why === '' ? undefined : html` <span class="hint">${why}</span>`}`
+        },
       },
       { title: 'Version', cell: ({ version }) => html`<code>${version}</code>` },
       { title: 'Last report', cell: ({ seenAt }) => time(seenAt) },

@@ -22,6 +22,7 @@ export interface PolicyValues {
   readonly requireTotpOrPasskey: boolean
   /** The id of a signer; empty for none. */
   readonly requireExtJwt: string
+  readonly requireBoundToken: boolean
   /** As lines of `name = value`. */
   readonly tags: string
 }
@@ -78,6 +79,10 @@ ${check('requirePasskey', 'Require a passkey', values.requirePasskey)}
 ${check('requireTotpOrPasskey', 'Require a code or a passkey, whichever the user has', values.requireTotpOrPasskey)}
 <label for="requireExtJwt">Require a JWT of this signer with every call</label>
 <select id="requireExtJwt" name="requireExtJwt"><option value="">None</option>${signers.map(({ id, name }) => html`<option value="${id}"${values.requireExtJwt === id ? html` selected` : undefined}>${name}</option>`)}</select>
+</fieldset>
+<fieldset><legend>Tokens</legend>
+${check('requireBoundToken', 'Require tokens that are bound to a key or a certificate', values.requireBoundToken)}
+<p class="hint">A copied token is then worth nothing. Clients need DPoP or a client certificate; legacy sessions are refused.</p>
 </fieldset>
 ${tagsField(values.tags)}
 <div class="buttons"><button type="submit">${button}</button></div>

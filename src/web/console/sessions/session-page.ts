@@ -123,7 +123,8 @@ const STATES = {
 } as const satisfies Record<ShownParty['state'], readonly [Tone, string]>
 
 function proof({ parties, certainAt }: ShownEnd): SafeHtml {
-  return html`<p>Whoever has not confirmed refuses it by itself at the latest at ${time(certainAt)}.</p>
+  const isOpen = parties.some(({ state }) => state !== 'confirmed')
+  return html`${isOpen ? html`<p>Whoever has not confirmed refuses it without being told, at the latest ${time(certainAt)}.</p>` : undefined}
 ${table<ShownParty>(
   'Confirmations',
   [

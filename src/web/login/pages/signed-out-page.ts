@@ -2,6 +2,7 @@
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { Presentation } from '../presentation.ts'
+import { endNote, type ShownEnd } from './shown-end.ts'
 
 export interface SignOutPage {
   /** The name of the account. */
@@ -29,13 +30,13 @@ ${hidden}<button type="submit">${say('signOut.submit')}</button>
   })
 }
 
-export function signedOutPage(presentation: Presentation): SafeHtml {
+export function signedOutPage(presentation: Presentation, end?: ShownEnd): SafeHtml {
   const { say } = presentation
   return layout(presentation, {
     title: say('signedOut.title'),
     // The address may carry the hint that ended the session; it is not sent again.
     address: 'none',
-    content: html`<p>${say('signedOut.message')}</p>`,
+    content: html`<p>${say('signedOut.message')}</p>${endNote(presentation, end)}`,
   })
 }
 

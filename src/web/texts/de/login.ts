@@ -106,6 +106,9 @@ export const LOGIN: Readonly<Record<keyof typeof EN, string>> = {
   'signedOut.title': 'Abgemeldet',
   'signedOut.message': 'Sie können dieses Fenster schließen.',
   'signedOut.again': 'Erneut anmelden',
+  'end.everywhere': 'Bestätigt: Der Zugriff ist überall beendet.',
+  'end.pending':
+    '{confirmed} von {all} Servern haben es bestätigt. Die übrigen verweigern den Zugriff spätestens ab {time}. Laden Sie die Seite neu, um es erneut zu prüfen.',
 
   'signingIn.site': 'Sie melden sich bei {host} an.',
   'signingIn.device': 'Sie melden sich bei einer Anwendung auf diesem Gerät an.',

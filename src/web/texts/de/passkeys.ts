@@ -44,4 +44,31 @@ export const PASSKEYS: Readonly<Record<keyof typeof EN, string>> = {
   'error.FACTOR_NOT_PROVEN.title': 'Zuerst bestätigen',
   'error.FACTOR_NOT_PROVEN.message':
     'Ihr Konto hat schon einen zweiten Faktor. Verwenden Sie ihn, bevor Sie einen weiteren hinzufügen.',
+  'page.passkeys': 'Passkeys',
+  'passkeys.message':
+    'Mit einem Passkey melden Sie sich mit Fingerabdruck, Gesicht, PIN oder Sicherheitsschlüssel an. Entfernen Sie Passkeys, die Sie nicht kennen.',
+  'passkeys.none': 'Sie haben noch keine Passkeys.',
+  'passkeys.unavailable':
+    'Passkeys funktionieren unter dieser Adresse nicht. Öffnen Sie den Dienst unter seinem Namen.',
+  'passkeys.add': 'Passkey hinzufügen',
+  'passkeys.addMessage':
+    'Ihr Browser fragt, wo der Passkey gespeichert wird: auf diesem Gerät, auf einem Telefon oder auf einem Sicherheitsschlüssel.',
+  'passkeys.name': 'Name',
+  'passkeys.defaultName': 'Passkey',
+  'passkeys.created': 'Erstellt',
+  'passkeys.used': 'Zuletzt verwendet',
+  'passkeys.never': 'nie',
+  'passkeys.host': 'Gilt für',
+  'passkeys.rename': 'Umbenennen',
+  'passkeys.renameLabel': '{name} umbenennen',
+  'passkeys.remove': 'Entfernen',
+  'passkeys.removeLabel': '{name} entfernen',
+  'passkeys.removeMessage':
+    'Sitzungen, die damit begonnen wurden, werden abgemeldet. Bestätigen Sie, dass Sie es sind:',
+  'passkeys.removeWithPasskey': 'Entfernen, mit einem Passkey bestätigen',
+  'passkeys.code': 'Code Ihrer App oder ein Wiederherstellungscode',
+  'passkeys.removeWithCode': 'Entfernen, mit dem Code bestätigen',
+  'note.passkey-added': 'Ihr Passkey wurde hinzugefügt.',
+  'note.passkey-renamed': 'Ihr Passkey wurde umbenannt.',
+  'note.passkey-removed': 'Der Passkey wurde entfernt.',
 }

@@ -96,6 +96,9 @@ export const LOGIN = {
   'signedOut.title': 'Signed out',
   'signedOut.message': 'You can close this window.',
   'signedOut.again': 'Sign in again',
+  'end.everywhere': 'Confirmed: access has ended everywhere.',
+  'end.pending':
+    '{confirmed} of {all} servers have confirmed it. The others refuse access by {time} at the latest. Reload the page to check again.',
 
   'signingIn.site': 'You are signing in to {host}.',
   'signingIn.device': 'You are signing in to an application on this device.',

@@ -97,6 +97,12 @@ const CHOSEN: readonly Field[] = [
     canClear: true,
     what: 'require a JWT of this signer as well, on every call',
   },
+  {
+    option: 'require-bound-token',
+    path: 'secondary.requireBoundToken',
+    kind: 'flag',
+    what: 'require tokens that are bound to a key or a certificate',
+  },
   ...optionFields(AUTH_POLICY),
 ]
 
