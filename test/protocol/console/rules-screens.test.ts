@@ -80,6 +80,7 @@ test('screens of the installation as a whole', async (t) => {
     ['minPasswordLength', '12'],
     ['maxAttempts', '5'],
     ['lockoutDurationMinutes', '15'],
+    ['requirePasskey', 'yes'],
     ['requireExtJwt', ''],
     ['tags', 'team = payments'],
   ]
@@ -94,11 +95,12 @@ test('screens of the installation as a whole', async (t) => {
     const token = formTokenOf(shown.text, page)
     const saved = await post(service, browser, page, [['formToken', token], ...FORM])
     assert.equal(saved.status, 303, saved.text)
-    const { name, primary, tags } = await admin.get(`/auth-policies/${policy}`)
+    const { name, primary, secondary, tags } = await admin.get(`/auth-policies/${policy}`)
+    assert.deepEqual([secondary.requirePasskey, secondary.requireTotpOrPasskey], [true, false])
     assert.deepEqual([name, primary.updb.allowed, primary.cert.allowed], ['renamed', false, true])
     assert.deepEqual(tags, { team: 'payments' })
     const event = await newest('policy.updated')
-    assert.deepEqual(event.details.changed.toSorted(), ['name', 'primary', 'tags'])
+    assert.deepEqual(event.details.changed.toSorted(), ['name', 'primary', 'secondary', 'tags'])
     assert.ok(event.actorId !== null)
   })
 

@@ -156,14 +156,17 @@ const NEW_POLICY: PolicyValues = {
   bindTokens: false,
   allowExtJwt: true,
   signers: [],
+  allowPasskey: true,
   requireTotp: false,
+  requirePasskey: false,
+  requireTotpOrPasskey: false,
   requireExtJwt: '',
   requireBoundToken: false,
   tags: '',
 }
 
 function valuesOf({ name, primary, secondary, tags }: AuthPolicy): PolicyValues {
-  const { updb, cert, extJwt } = primary
+  const { updb, cert, extJwt, passkey } = primary
   return {
     name,
     allowPassword: updb.allowed,
@@ -175,7 +178,10 @@ function valuesOf({ name, primary, secondary, tags }: AuthPolicy): PolicyValues 
     bindTokens: cert.bindTokens,
     allowExtJwt: extJwt.allowed,
     signers: extJwt.allowedSigners,
+    allowPasskey: passkey.allowed,
     requireTotp: secondary.requireTotp,
+    requirePasskey: secondary.requirePasskey,
+    requireTotpOrPasskey: secondary.requireTotpOrPasskey,
     requireExtJwt: secondary.requireExtJwt ?? '',
     requireBoundToken: secondary.requireBoundToken,
     tags: writeTags(tags),
@@ -196,7 +202,10 @@ function valuesIn(fields: Fields): PolicyValues {
     bindTokens: flag('bindTokens'),
     allowExtJwt: flag('allowExtJwt'),
     signers: textsIn(fields, 'signers'),
+    allowPasskey: flag('allowPasskey'),
     requireTotp: flag('requireTotp'),
+    requirePasskey: flag('requirePasskey'),
+    requireTotpOrPasskey: flag('requireTotpOrPasskey'),
     requireExtJwt: text('requireExtJwt'),
     requireBoundToken: flag('requireBoundToken'),
     tags: text('tags'),
@@ -220,9 +229,12 @@ function chosenIn(values: PolicyValues): NewAuthPolicy {
         bindTokens: values.bindTokens,
       },
       extJwt: { allowed: values.allowExtJwt, allowedSigners: [...values.signers] },
+      passkey: { allowed: values.allowPasskey },
     },
     secondary: {
       requireTotp: values.requireTotp,
+      requirePasskey: values.requirePasskey,
+      requireTotpOrPasskey: values.requireTotpOrPasskey,
       requireExtJwt: values.requireExtJwt === '' ? null : values.requireExtJwt,
       requireBoundToken: values.requireBoundToken,
     },

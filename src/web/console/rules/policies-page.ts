@@ -28,9 +28,17 @@ export function policiesPage(frame: ConsoleFrame, policies: readonly ListedPolic
         { title: 'Allows', cell: (policy) => methodsOf(policy).join(', ') },
         {
           title: 'Also requires',
-          cell: ({ requireTotp, requireExtJwt, requireBoundToken }) =>
+          cell: ({
+            requireTotp,
+            requirePasskey,
+            requireTotpOrPasskey,
+            requireExtJwt,
+            requireBoundToken,
+          }) =>
             [
               ...(requireTotp ? ['authenticator app'] : []),
+              ...(requirePasskey ? ['passkey'] : []),
+              ...(requireTotpOrPasskey ? ['authenticator app or passkey'] : []),
               ...(requireExtJwt === '' ? [] : ['JWT of a signer on every call']),
               ...(requireBoundToken ? ['bound tokens'] : []),
             ].join(', ') || '–',

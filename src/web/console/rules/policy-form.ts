@@ -16,7 +16,10 @@ export interface PolicyValues {
   readonly allowExtJwt: boolean
   /** The ids of the signers; none means every enabled one. */
   readonly signers: readonly string[]
+  readonly allowPasskey: boolean
   readonly requireTotp: boolean
+  readonly requirePasskey: boolean
+  readonly requireTotpOrPasskey: boolean
   /** The id of a signer; empty for none. */
   readonly requireExtJwt: string
   readonly requireBoundToken: boolean
@@ -53,6 +56,9 @@ ${wholeNumber('lockoutDurationMinutes', 'Lock, in minutes', values.lockoutDurati
 </div>
 <p class="hint">0 failures: never locked. 0 minutes: until an administrator unlocks it.</p>
 </fieldset>
+<fieldset><legend>Passkeys</legend>
+${check('allowPasskey', 'Allow to sign in with a passkey alone', values.allowPasskey)}
+</fieldset>
 <fieldset><legend>Certificates</legend>
 ${check('allowCert', 'Allow client certificates', values.allowCert)}
 ${check('allowExpiredCerts', 'Accept expired certificates too', values.allowExpiredCerts)}
@@ -69,6 +75,8 @@ ${signers.map(({ id, name }, i) => html`<div class="check"><input type="checkbox
 </fieldset>
 <fieldset><legend>Second factors</legend>
 ${check('requireTotp', 'Require a code of an authenticator app', values.requireTotp)}
+${check('requirePasskey', 'Require a passkey', values.requirePasskey)}
+${check('requireTotpOrPasskey', 'Require a code or a passkey, whichever the user has', values.requireTotpOrPasskey)}
 <label for="requireExtJwt">Require a JWT of this signer with every call</label>
 <select id="requireExtJwt" name="requireExtJwt"><option value="">None</option>${signers.map(({ id, name }) => html`<option value="${id}"${values.requireExtJwt === id ? html` selected` : undefined}>${name}</option>`)}</select>
 </fieldset>
