@@ -33,9 +33,16 @@ export function readPath(target: string): RequestPath {
   const isMoving = lenient.some((segment) => segment === '.' || segment === '..')
   return {
     segments: path.split('/').slice(1),
-    lenient: lenient.map((segment) => segment.replace(/[. ]+$/, '') || segment),
+    lenient: lenient.map(withoutEnd),
     fault: decoded.fault ?? (isMoving ? 'its path has dot segments' : undefined),
   }
+}
+
+/** Without dots and spaces at its end. A loop: a pattern for it takes seconds for thirty thousand dots and a letter. */
+function withoutEnd(segment: string): string {
+  let end = segment.length
+  while (segment[end - 1] === '.' || segment[end - 1] === ' ') end -= 1
+  return end === 0 ? segment : segment.slice(0, end)
 }
 
 /** Returns whether the path is the prefix or below it. The segments of a prefix are plain. */
