@@ -85,7 +85,7 @@ test('logins that fail', async (t) => {
       assert.equal(reply.status, 401)
       assert.match(reply.headers['content-type'] ?? '', /^text\/html/)
       // Each login has a challenge of its own for passkeys.
-      const page = reply.text.replace(/challenge&quot;:&quot;[\w-]+/, '')
+      const page = reply.text.replace(/challenge&#34;:&#34;[\w-]+/, '')
       pages.add(page.replaceAll(authRequestId, '').replaceAll(username, ''))
     }
     assert.equal(pages.size, 1)
