@@ -41,7 +41,7 @@ import type { GatewayParts, OwnRoute } from './passing/own-routes.ts'
 import { createRely } from './passing/reliances.ts'
 import { createChooseUpstream } from './routing/choose-upstream.ts'
 import { routeRequest } from './routing/route-request.ts'
-import { createJudgeCaller, type JudgeCaller } from './rules/judge-caller.ts'
+import { createJudgeCaller, createJudgeOpen, type JudgeCaller } from './rules/judge-caller.ts'
 import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
 import { createConnectRoute } from './tcp/connect-route.ts'
 import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
@@ -107,6 +107,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const waysIn = [...(options.waysIn ?? []), ...(browsers === undefined ? [] : [browsers.wayIn])]
   const connect = createConnectRoute({ times, mostPerIdentity: MOST_CONNECTIONS_PER_IDENTITY })
   const judge = createJudgeCaller({ router, clock: options.clock ?? systemClock })
+  const judgeOpen = createJudgeOpen({ router, judge })
   const verifying = await startVerifying(options, browsers, judge)
   const routes = [connect, ...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
   const ownRoutes = new Map(
@@ -121,8 +122,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     admit,
     rely(exchange, accepted, upstream) {
-      const mayStillPass = () => judge(accepted, upstream, 'open') === undefined
-      return rely(exchange.socket, accepted, () => cut(exchange), mayStillPass)
+      return rely(exchange.socket, accepted, () => cut(exchange), judgeOpen(accepted, upstream))
     },
     opened(exchange) {
       exchange.markPassed()

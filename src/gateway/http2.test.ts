@@ -16,6 +16,7 @@ import { type Edge, type EdgeOptions, startEdge } from '../../test/support/edge/
 import { ALICE, openEdgePki } from '../../test/support/edge/edge-pki.ts'
 import { ended } from '../../test/support/edge/fake-controller.ts'
 import { waitFor } from '../../test/support/process/child-service.ts'
+import { deferred } from '../base/time/deferred.ts'
 import { milliseconds } from '../base/time/duration.ts'
 
 const pki = await openEdgePki()
@@ -451,6 +452,41 @@ test('requests over HTTP/2 beyond what the gateway may have open get 503', async
   assert.equal(refused.status, 503)
   assert.equal(refused.json().error.code, 'OVERLOADED')
   assert.equal(refused.headers['retry-after'], '1')
+})
+
+test('a request over HTTP/2 that is reset while it is checked reaches nothing and leaves nothing behind', async (t) => {
+  const arrived = deferred<void>()
+  const checked = deferred<void>()
+  const { edge, session, ask } = await open(t, {
+    gateway: {
+      mostConnections: 1,
+      waysIn: [
+        {
+          async authenticate({ inbound }) {
+            if (inbound.target !== '/reset') return undefined
+            arrived.resolve()
+            return checked.promise.then(() => undefined)
+          },
+        },
+      ],
+    },
+  })
+  const token = await pki.token()
+  const stream = session.request({ ':path': '/reset', authorization: `Bearer ${token}` })
+  stream.on('error', () => undefined)
+  await arrived.promise
+  stream.close(constants.NGHTTP2_CANCEL)
+  await waitFor(
+    () => edge.log.some(({ path }) => path === '/reset'),
+    () => 'the end of the request',
+  )
+  checked.resolve()
+  // A place that was never given back would make this 503, on every connection, until the gateway is restarted.
+  assert.equal((await ask({ ':path': '/next' })).status, 200)
+  assert.deepEqual(
+    edge.upstream.requests.map(({ target }) => target),
+    ['/next'],
+  )
 })
 
 test('too many or too large fields are refused, and the connection or another one goes on', async (t) => {

@@ -86,6 +86,17 @@ export function isHttp2(
   return 'stream' in response
 }
 
+/**
+ * Whether nobody waits for the response any more. With HTTP/2 a client can reset one request and keep the connection, so
+ * the connection does not tell; and `close` of such a response has been and does not come again. Ask after every `await`
+ * that comes before `once('close')`.
+ */
+export function isGone(response: ServerResponse): boolean {
+  if (!isHttp2(response)) return response.destroyed || response.socket?.destroyed === true
+  const { stream } = response
+  return stream === undefined || stream.destroyed || stream.closed
+}
+
 /** Returns a function that takes over a connection which has chosen HTTP/2. */
 export function createHttp2(options: Http2Options): (socket: TLSSocket) => Http2Connection {
   const server = createServer({ ...OPTIONS, maxSessionRejectedStreams: MOST_REJECTED })

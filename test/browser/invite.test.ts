@@ -177,7 +177,7 @@ test('the link of an invitation in a browser', async (t) => {
     await atAccount(other)
     await other.goto(await linkOf('reset', 'mfa', 'forgetful'))
     await other.getByLabel('Password').fill(next)
-    await other.getByRole('button', { name: 'Remove the old app' }).click()
+    await other.getByRole('button', { name: 'Remove and continue' }).click()
     await setUpApp(other)
     await atAccount(other)
   })

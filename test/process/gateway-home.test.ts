@@ -196,6 +196,13 @@ test('a gateway in two commands', async (t) => {
       65,
       /the token was already used, .* "latchkey re-enroll NAME"/,
     )
+    const expired = join(folder, 'expired.jwt')
+    await writeFile(expired, withClaims(await readFile(next, 'utf8'), { exp: 1 }))
+    await refused(
+      [...at, '--enroll', expired, ...options],
+      65,
+      /the token has expired; "latchkey create enrollment --identity NAME" .*ENROLLMENT_EXPIRED/,
+    )
     await refused([...at, '--enroll', person, ...options], 65, /the enrollment is not for a router/)
     await refused(
       [...at, '--enroll', password, ...options],
@@ -232,4 +239,30 @@ test('a gateway in two commands', async (t) => {
     assert.equal((await pass(st, { url: gateway.url, gatewayCa }, traveller))?.status, 200)
     await stop(gateway)
   })
+
+  await t.test('the same router enrolls again into its home, which stays as it was', async (st) => {
+    const before = JSON.parse(await readFile(join(home, 'identity.json'), 'utf8'))
+    const settings = await readFile(join(home, 'gateway.yml'), 'utf8')
+    const again = await cli.run('re-enroll', 'gw1', '--yes', '--json')
+    assert.equal(again.code, 0, again.stderr)
+    await writeFile(jwt, JSON.parse(again.stdout).jwt)
+    const gateway = await start(st, ['--home', home, '--enroll', jwt])
+    assert.equal((await pass(st, { url: gateway.url, gatewayCa }, traveller))?.status, 200)
+    await stop(gateway)
+    const after = JSON.parse(await readFile(join(home, 'identity.json'), 'utf8'))
+    assert.equal(after.id, before.id)
+    assert.notEqual(after.cert, before.cert)
+    assert.notEqual(after.key, before.key)
+    assert.equal(await readFile(join(home, 'gateway.yml'), 'utf8'), settings)
+    const alone = await start(st, ['--home', home])
+    await stop(alone)
+  })
 })
+
+/** The signature no longer fits: the expiry is looked at before anything is sent. */
+function withClaims(token: string, claims: object): string {
+  const [head, body = '', signature] = token.trim().split('.')
+  const old = JSON.parse(Buffer.from(body, 'base64url').toString())
+  const changed = Buffer.from(JSON.stringify({ ...old, ...claims })).toString('base64url')
+  return [head, changed, signature].join('.')
+}

@@ -157,7 +157,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
   }),
   command({
     words: 'reset mfa',
-    what: 'create a link with which a person replaces a lost phone or authenticator app',
+    what: 'create a link with which a person replaces a lost authenticator app or passkey',
     audience: 'administrator',
     operands: [{ name: 'NAME', names: 'identity' }],
     options: RESET_OPTIONS,

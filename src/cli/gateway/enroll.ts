@@ -13,6 +13,7 @@ import { parseJson } from '../../base/json.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import {
+  ClientError,
   type EnrolledCertificate,
   enroll,
   Refused,
@@ -137,6 +138,11 @@ async function spend(jwt: string): Promise<EnrolledCertificate> {
     const again = '"latchkey re-enroll NAME" makes another token for the same router'
     if (error instanceof Refused && error.code === 'ENROLLMENT_USED') {
       const sentence = `the token was already used, and works only once; if that enrollment was cut off, ${again}`
+      throw new CommandFailed(`${sentence} (${error.code})`, EXIT.data)
+    }
+    if (error instanceof ClientError && error.code === 'ENROLLMENT_EXPIRED') {
+      const sentence =
+        'the token has expired; "latchkey create enrollment --identity NAME" makes another one for the same router'
       throw new CommandFailed(`${sentence} (${error.code})`, EXIT.data)
     }
     if (!(error instanceof ServerUnavailable) || !error.mayHaveHappened) throw error

@@ -11,7 +11,7 @@ import type { TextKey } from '../../web/texts/en.ts'
 import { DEFAULT_LANGUAGE, isLanguage, type Language } from '../../web/texts/languages.ts'
 import type { AnswerCode } from '../http/answers.ts'
 import type { Field } from '../http/fields.ts'
-import { type BrowserAnswer, onlyValue, type Visit } from './visit.ts'
+import { type BrowserAnswer, onlyValue, safeTarget, type Visit } from './visit.ts'
 
 export const SIGN_IN_PATH = '/.latchkey/sign-in'
 export const SIGN_OUT_PATH = '/.latchkey/sign-out'
@@ -97,7 +97,8 @@ export function refusalPage(
         title: text(title),
         message: text(message),
         requestId: visit.requestId,
-        ...waysOn(text, reason, target),
+        // Of the request, so it may be `//elsewhere`.
+        ...waysOn(text, reason, safeTarget(target, visit.origin)),
       }
     },
     more,

@@ -1,5 +1,6 @@
 /** From an exchange of the gateway to a visit of a browser, and its answer back. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isGone } from '../../https-server/http2.ts'
 import { REQUEST_ID_HEADER } from '../../protocol/headers.ts'
 import { writeHead } from '../http/write-head.ts'
 import type { Exchange } from '../passing/exchange.ts'
@@ -26,10 +27,10 @@ export function writeToBrowser(
   requestId: string,
 ): void {
   if (afterwards !== undefined) {
-    if (response.destroyed) afterwards()
+    if (isGone(response)) afterwards()
     else response.once('close', afterwards)
   }
-  if (response.headersSent || response.destroyed) return
+  if (response.headersSent || isGone(response)) return
   writeHead(response, status, [
     ...fields,
     [REQUEST_ID_HEADER, requestId],

@@ -3,6 +3,7 @@
  * D-410, D-411. Requests with a token are those of programs, and nothing here applies to them.
  */
 
+import { isGone } from '../../https-server/http2.ts'
 import { missingToken } from '../../protocol/challenge.ts'
 import type { Refused } from '../../router/router.ts'
 import type { WayIn } from '../passing/admit.ts'
@@ -34,7 +35,8 @@ export function createBrowserWay(
       if (session === undefined) return refused('no session has this cookie')
       if (isCrossSite(visit)) return refused('the request may come from another site')
       const verdict = await sessions.check(session)
-      if (verdict.verdict === 'accepted') holdWith(sessions, session, exchange)
+      const isAccepted = verdict.verdict === 'accepted'
+      if (isAccepted && !isGone(exchange.response)) holdWith(sessions, session, exchange)
       return verdict
     },
 

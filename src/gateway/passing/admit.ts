@@ -2,6 +2,7 @@
  * Whether the sender of a request may pass to an upstream: authenticates it, and applies the rules of the upstream.
  * Answers the client if not. D-42, D-403.
  */
+import { isGone } from '../../https-server/http2.ts'
 import type { Accepted, Refused, Router } from '../../router/router.ts'
 import { answerTo } from '../http/answers.ts'
 import type { Field } from '../http/fields.ts'
@@ -58,7 +59,7 @@ export function createAdmit(deps: {
 
   return async (exchange, upstream) => {
     const verdict = await authenticate(exchange, upstream)
-    if (exchange.socket.destroyed) return undefined
+    if (exchange.socket.destroyed || isGone(exchange.response)) return undefined
     if (verdict.verdict === 'accepted') {
       const { identityId, sessionId } = verdict
       exchange.note({ identityId, sessionId })

@@ -14,6 +14,30 @@ export type JudgeCaller = (
   state?: 'new' | 'open',
 ) => Unmet | undefined
 
+/**
+ * Whether a connection that is open may stay so, asked whenever its identity has lost a role. What is lost stays lost:
+ * the router forgets a removal when no token from before it can be alive, and a connection outlives its token (D-407).
+ */
+export function createJudgeOpen(deps: {
+  readonly router: Pick<Router, 'rolesOf'>
+  readonly judge: JudgeCaller
+}) {
+  const { router, judge } = deps
+  return (accepted: Accepted, upstream: Pick<UpstreamSettings, 'require'>): (() => boolean) => {
+    let held = accepted
+    return () => {
+      held = withRoles(held, router.rolesOf(held))
+      return judge(held, upstream, 'open') === undefined
+    }
+  }
+}
+
+function withRoles(accepted: Accepted, names: readonly string[] | undefined): Accepted {
+  const { facts } = accepted
+  if (names === undefined || facts?.roles === undefined) return accepted
+  return { ...accepted, facts: { ...facts, roles: { ...facts.roles, names } } }
+}
+
 export function createJudgeCaller(deps: {
   readonly router: Pick<Router, 'rolesOf'>
   readonly clock: Pick<Clock, 'now'>

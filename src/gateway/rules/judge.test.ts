@@ -4,9 +4,13 @@ import { describe, test } from 'node:test'
 import { hours, minutes } from '../../base/time/duration.ts'
 import { instant, plus } from '../../base/time/instant.ts'
 import { formatChallenges } from '../../protocol/challenge.ts'
+import { hashRole, roleSubject } from '../../protocol/feed/role-removals.ts'
+import { createRoleRemovals } from '../../router/roles.ts'
+import type { Accepted } from '../../router/router.ts'
 import type { Requirements } from '../settings/settings.ts'
 import { answerUnmet } from './answer-unmet.ts'
 import { type Caller, unmetRequirement } from './judge.ts'
+import { createJudgeCaller, createJudgeOpen } from './judge-caller.ts'
 
 const NOON = instant(1_800_000_000_000)
 
@@ -105,4 +109,31 @@ describe('the challenge names what is missing', () => {
       /error="insufficient_user_authentication".*, amr="swk"$/,
     )
   })
+})
+
+test('an open connection that has lost one role after the other is not kept by the first, whose removal the router has forgotten', () => {
+  const removals = createRoleRemovals()
+  const router = {
+    rolesOf: ({ identityId, facts }: Accepted) =>
+      facts?.roles && removals.rolesOf(identityId, facts.roles),
+  }
+  const judge = createJudgeCaller({ router, clock: { now: () => NOON } })
+  const accepted: Accepted = {
+    verdict: 'accepted',
+    identityId: 'alice',
+    sessionId: 'session',
+    expiresAt: plus(NOON, minutes(30)),
+    subjects: ['session'],
+    facts: { roles: { names: ['ops', 'db-admins'], version: 0 }, authenticatedAt: NOON },
+  }
+  const mayStay = createJudgeOpen({ router, judge })(accepted, {
+    require: { roles: ['ops', 'db-admins'] },
+  })
+  const lose = (role: string, version: number) =>
+    removals.add({ identityId: 'alice', version, roleHash: hashRole(role) })
+  lose('ops', 1)
+  assert.equal(mayStay(), true)
+  removals.forget(roleSubject('alice', 1, 'ops'))
+  lose('db-admins', 2)
+  assert.equal(mayStay(), false)
 })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { GATEWAY_PAGE, gatewayPage } from '../../../scripts/write-docs.ts'
+import { hours } from '../../base/time/duration.ts'
 import { allKeys } from '../../config/keys.ts'
 import { ConfigProblems } from '../../config/problems.ts'
 import { type GivenSettings, loadGatewaySettings } from './load.ts'
@@ -105,6 +106,22 @@ test('options win over the file, and suffice without one', async (t) => {
       [['one', { kind: 'http', at: { host: 'localhost', port: 80 } }]],
     )
   }
+})
+
+test('a TCP upstream may have an idle limit, which must be one', async (t) => {
+  const withIdle = (idle: string) => `${FILE}    idle: ${idle}\n`
+  const { settings } = await load(t, withIdle('8h'))
+  assert.equal(settings.upstreams[1]?.idle, hours(8))
+  for (const [given, problem] of [
+    ['0s', '"0s" must be positive'],
+    ['25d', '"25d" is too long; 24d at most'],
+    ['soon', '"soon" is not a duration; write it like 90s, 30m, 24h, 1h30m or 7d'],
+  ] as const) {
+    assert.deepEqual(await problems(t, withIdle(given)), [`upstreams[1].idle: ${problem}`])
+  }
+  assert.deepEqual(await problems(t, `${FILE}  - { name: web, url: 'http://a:1', idle: 1h }\n`), [
+    'upstreams[2].idle: is only for tcp://HOST:PORT',
+  ])
 })
 
 test('every problem of a file is named at once, in words of the file', async (t) => {

@@ -58,6 +58,7 @@ export async function loadGatewaySettings(from: {
     schemaProblems(reading.error?.issues ?? [], tree, GATEWAY_KEYS),
     reading.success ? repeatedNames(reading.data.upstreams) : [],
     reading.success ? samePlaces(reading.data.upstreams) : [],
+    reading.success ? idleWithoutTcp(reading.data.upstreams) : [],
   )
   if (!reading.success || problems.length > 0) throw new ConfigProblems(source, problems)
   const { file, adjustments } = adjustDurations(reading.data, GATEWAY_KEYS)
@@ -91,8 +92,9 @@ function settingsOf(file: CheckedGatewayFile, home: string): GatewaySettings {
 }
 
 function upstreamOf(written: CheckedGatewayFile['upstreams'][number]): UpstreamSettings {
-  const { name, url, hosts, path, require, signIn } = written
-  return { name: name ?? nameOf(url), to: url, hosts, path, require, signIn }
+  const { name, url, hosts, path, require, signIn, idle } = written
+  const given = { name: name ?? nameOf(url), to: url, hosts, path, require, signIn }
+  return idle === undefined ? given : { ...given, idle }
 }
 
 function repeatedNames(upstreams: CheckedGatewayFile['upstreams']): readonly Problem[] {
@@ -104,6 +106,14 @@ function repeatedNames(upstreams: CheckedGatewayFile['upstreams']): readonly Pro
     const message = `${JSON.stringify(name)} is the name of upstreams[${owner}] too; give each its own`
     return owner === undefined ? [] : [{ path: `upstreams[${position}].name`, message }]
   })
+}
+
+function idleWithoutTcp(upstreams: CheckedGatewayFile['upstreams']): readonly Problem[] {
+  return upstreams.flatMap(({ url, idle }, position) =>
+    idle === undefined || url.kind === 'tcp'
+      ? []
+      : [{ path: `upstreams[${position}].idle`, message: 'is only for tcp://HOST:PORT' }],
+  )
 }
 
 /** D-401: a request must have one upstream. */

@@ -6,6 +6,7 @@
  */
 import { z } from 'zod'
 import { isLine } from '../../base/text.ts'
+import { type Duration, days } from '../../base/time/duration.ts'
 import { LOG_FORMATS, LOG_LEVELS } from '../../config/config.ts'
 import { readDuration } from '../../config/durations.ts'
 import { type Key, keysOf } from '../../config/keys.ts'
@@ -112,6 +113,20 @@ const require = section(
   },
 ).prefault({})
 
+/** Node counts at most 2^31 milliseconds, and takes more for none. */
+const LONGEST_IDLE: Duration = days(24)
+
+const idle = text((given) => {
+  const reading = readDuration(given, { maximum: LONGEST_IDLE })
+  return reading.ok && reading.value <= 0 ? { ok: false, problem: 'must be positive' } : reading
+}).register(keyFacts, {
+  type: 'a duration',
+  rule:
+    'How long no byte may move on a connection before it is reset. Only for `tcp`; `24d` at most. Default: it may stand ' +
+    'still.',
+  example: '8h',
+})
+
 const upstream = section('One service.', {
   name: upstreamName.optional(),
   url: upstreamUrl,
@@ -128,6 +143,7 @@ const upstream = section('One service.', {
     'Browsers without credentials are sent to sign in, and pass with a cookie. Only for `http`. `false`: programs with ' +
       'certificate and token alone.',
   ).prefault(true),
+  idle: idle.optional(),
 })
 
 export const GatewayFile = section('', {

@@ -42,6 +42,8 @@ export interface UpstreamSettings {
   readonly require: Requirements
   /** Whether browsers without credentials are sent to sign in. */
   readonly signIn: boolean
+  /** For `tcp`: how long no byte may move on a connection. Undefined: no limit (D-421). */
+  readonly idle?: Duration | undefined
 }
 
 export interface UpstreamTarget {

@@ -8,7 +8,7 @@ import { ALICE, openEdgePki } from '../../../test/support/edge/edge-pki.ts'
 import { ended } from '../../../test/support/edge/fake-controller.ts'
 import { startTcpService } from '../../../test/support/edge/tcp-service.ts'
 import { eventually } from '../../../test/support/eventually.ts'
-import { days, hours, seconds } from '../../base/time/duration.ts'
+import { days, hours, milliseconds, seconds } from '../../base/time/duration.ts'
 import { upstreamTo } from '../settings/upstream-url.ts'
 import { createConnectRoute } from './connect-route.ts'
 
@@ -194,4 +194,22 @@ test('D-422: an identity with too many connections gets 429 until one is closed'
     const { answer } = await open(edge)
     return answer?.status === 101 ? true : undefined
   }, 'a place')
+})
+
+test('a connection on which nothing moves is reset after the idle limit of its upstream', async (t) => {
+  const service = await startTcpService(t)
+  const to = upstreamTo({ kind: 'tcp', at: { host: '127.0.0.1', port: service.port } })
+  const edge = await startEdge(t, pki, alice, {
+    upstreams: () => [
+      { ...to, name: 'quiet' },
+      { ...to, name: 'postgres', idle: milliseconds(50) },
+    ],
+  })
+  const stays = await open(edge, 'GET /.latchkey/connect/quiet HTTP/1.1')
+  const reset = await open(edge)
+  assert.deepEqual([stays.answer?.status, reset.answer?.status], [101, 101])
+  await reset.closed
+  await eventually(() => service.ends[0], 'the end at the service')
+  assert.deepEqual(service.ends, ['ECONNRESET'])
+  await echo(stays, 'still here')
 })

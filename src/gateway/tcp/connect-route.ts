@@ -22,7 +22,7 @@ const NOBODY_KNOWS: UpstreamSettings = {
 }
 
 export function createConnectRoute(options: {
-  readonly times: TcpTimes
+  readonly times: Pick<TcpTimes, 'answer'>
   /** D-422. */
   readonly mostPerIdentity: number
 }): OwnRoute {
@@ -61,7 +61,7 @@ export function createConnectRoute(options: {
             gateway.opened(exchange)
           },
         },
-        options.times,
+        { ...options.times, idle: upstream.idle },
       )
     },
   }

@@ -1,8 +1,10 @@
 /** /account and everything below it: the user's own pages. D-161. Only on listeners with the provider and its login. */
 
 import type { AccountPorts } from '../../domain/account/ports.ts'
+import { enrolledFactors } from '../../domain/factors/second-factors.ts'
 import { listOwnSessions } from '../../domain/sessions/own-sessions.ts'
 import { countRecoveryCodes } from '../../domain/sessions/session-factors.ts'
+import { listOwnPasskeys } from '../../domain/sessions/session-passkeys.ts'
 import { overviewPage } from '../../web/account/overview-page.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import type { Router } from '../router.ts'
@@ -22,9 +24,10 @@ export function addAccount(
   },
 ): void {
   const routes = accountRoutes(router, ports, listener)
-  routes.show('overview', async ({ session, isMfaEnabled, frame }) => {
+  routes.show('overview', async ({ session, frame }) => {
     const { rows, totalCount } = await listOwnSessions(ports, session, 1)
     const [newest] = rows
+    const factors = await enrolledFactors(ports, session.identityId)
     const [certificate] = await certificatesOf(ports, session)
     return overviewPage(frame, {
       lastSignIn: newest && {
@@ -34,7 +37,8 @@ export function addAccount(
       },
       sessions: totalCount,
       hasPassword: (await passwordOf(ports, session)) !== undefined,
-      recoveryCodesLeft: isMfaEnabled ? await countRecoveryCodes(ports, session) : undefined,
+      recoveryCodesLeft: factors.has('totp') ? await countRecoveryCodes(ports, session) : undefined,
+      passkeys: factors.has('passkey') ? (await listOwnPasskeys(ports, session)).length : 0,
       consolePath: session.isAdmin ? listener.consolePath : undefined,
       certificate,
     })

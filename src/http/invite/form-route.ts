@@ -13,7 +13,10 @@ import type { Router } from '../router.ts'
 import { withInvitePages } from './answers.ts'
 
 export type InvitePorts = AccountPorts & EnrollmentPorts
-export type InviteListener = Pick<ListenerParts, 'addresses' | 'serverCasPem' | 'counters'>
+export type InviteListener = Pick<
+  ListenerParts,
+  'addresses' | 'serverCasPem' | 'counters' | 'relyingParty'
+>
 
 export const INVITE_ROUTE = {
   // A token in a form is not a session: these pages never send a challenge (R071).

@@ -19,8 +19,8 @@ import { mfaPage } from '../../web/invite/mfa-page.ts'
 import { passwordPage } from '../../web/invite/password-page.ts'
 import { MAKE_IDENTITY_FILE_SOURCE } from '../../web/invite/scripts/make-identity-file.ts'
 import { OPEN_LINK_SOURCE } from '../../web/invite/scripts/open-link.ts'
-import type { Presentation } from '../../web/login/presentation.ts'
 import { type Answer, text } from '../answer.ts'
+import type { Call } from '../call.ts'
 import type { Router } from '../router.ts'
 import { invitePage, withInvitePages } from './answers.ts'
 import { addInvitedCertificate } from './certificate.ts'
@@ -32,6 +32,7 @@ import {
   tokenOf,
 } from './form-route.ts'
 import { addMfaReset } from './mfa.ts'
+import { offersPasskey } from './offers-passkey.ts'
 import { addInvitedPassword } from './password.ts'
 
 export function addInvite(router: Router, ports: InvitePorts, listener: InviteListener): void {
@@ -47,7 +48,7 @@ export function addInvite(router: Router, ports: InvitePorts, listener: InviteLi
   submit(INVITE_PATHS.open, async (call, fields) => {
     const token = tokenOf(fields)
     const opened = await openInvitation(ports, token, call.caller)
-    return pageFor(call.presentation, opened, token)
+    return pageFor(call, opened, token)
   })
 
   submit(INVITE_PATHS.jwt, async (call, fields) => {
@@ -60,42 +61,50 @@ export function addInvite(router: Router, ports: InvitePorts, listener: InviteLi
   addInvitedPassword(submit, ports, listener)
   addMfaReset(submit, ports, listener)
   addInvitedCertificate(router, ports, listener)
-}
 
-function pageFor(presentation: Presentation, opened: OpenedInvitation, secret: Secret): Answer {
-  const { enrollment, identity, policy, username } = opened
-  const { name } = identity
-  const token = secret.reveal()
-  switch (enrollment.method) {
-    case 'updb':
-    case 'reset-password': {
-      if (username === undefined) throw new Failure('INVALID_ENROLLMENT_TOKEN')
-      const shortest = policy.primary.updb.minPasswordLength
-      const { method } = enrollment
-      return invitePage(
-        200,
-        passwordPage(presentation, { method, token, name, username, shortest }),
-      )
+  function pageFor(call: Call, opened: OpenedInvitation, secret: Secret): Answer {
+    const { presentation } = call
+    const { enrollment, identity, policy, username } = opened
+    const { name } = identity
+    const token = secret.reveal()
+    switch (enrollment.method) {
+      case 'updb':
+      case 'reset-password': {
+        if (username === undefined) throw new Failure('INVALID_ENROLLMENT_TOKEN')
+        const shortest = policy.primary.updb.minPasswordLength
+        const { method } = enrollment
+        return invitePage(
+          200,
+          passwordPage(presentation, {
+            method,
+            token,
+            name,
+            username,
+            shortest,
+            offersPasskey: offersPasskey(listener, call, policy),
+          }),
+        )
+      }
+      case 'reset-mfa':
+        return invitePage(
+          200,
+          mfaPage(presentation, {
+            token,
+            name,
+            username: needsPassword(opened) ? username : undefined,
+          }),
+        )
+      case 'ott':
+        return invitePage(
+          200,
+          identityFilePage(presentation, { token, name, identityId: identity.id }),
+          {
+            script: MAKE_IDENTITY_FILE_SOURCE,
+            connects: true,
+          },
+        )
+      case 'ottca':
+        return invitePage(200, certificatePage(presentation, { token, name }))
     }
-    case 'reset-mfa':
-      return invitePage(
-        200,
-        mfaPage(presentation, {
-          token,
-          name,
-          username: needsPassword(opened) ? username : undefined,
-        }),
-      )
-    case 'ott':
-      return invitePage(
-        200,
-        identityFilePage(presentation, { token, name, identityId: identity.id }),
-        {
-          script: MAKE_IDENTITY_FILE_SOURCE,
-          connects: true,
-        },
-      )
-    case 'ottca':
-      return invitePage(200, certificatePage(presentation, { token, name }))
   }
 }

@@ -3,6 +3,7 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { openInvitation } from '../../domain/enrollments/links/open-invitation.ts'
 import { needsPassword, resetMfa } from '../../domain/enrollments/links/reset-mfa.ts'
 import { Failure } from '../../errors/catalogue.ts'
+import { ACCOUNT_PATH } from '../../web/account/layout.ts'
 import { INVITE_PATHS } from '../../web/invite/layout.ts'
 import { mfaPage } from '../../web/invite/mfa-page.ts'
 import { accountErrorText } from '../../web/login/error-text.ts'
@@ -30,7 +31,8 @@ export function addMfaReset(submit: Submit, ports: InvitePorts, listener: Invite
       return refusedForm(ports, error, mfaPage(presentation, { ...page, error: said }))
     }
     if (username === undefined || password === undefined) return toAccount()
-    return signIn(ports, call, listener, { username, password })
+    const credentials = { username, password }
+    return signIn(ports, call, listener, { credentials, to: ACCOUNT_PATH })
   })
 }
 

@@ -5,8 +5,9 @@ import { openInvitation } from '../../domain/enrollments/links/open-invitation.t
 import { resetPassword } from '../../domain/enrollments/links/reset-password.ts'
 import { PasswordRefused } from '../../domain/factors/passwords/new-password.ts'
 import { Failure } from '../../errors/catalogue.ts'
+import { PAGE_PATHS } from '../../web/account/layout.ts'
 import { INVITE_PATHS } from '../../web/invite/layout.ts'
-import { passwordPage } from '../../web/invite/password-page.ts'
+import { passwordPage, THEN_PASSKEY } from '../../web/invite/password-page.ts'
 import { accountErrorText } from '../../web/login/error-text.ts'
 import type { Presentation } from '../../web/login/presentation.ts'
 import { passwordFault } from '../account/password.ts'
@@ -14,6 +15,7 @@ import { fieldOf } from '../own-site/form-checks.ts'
 import type { Fields } from '../reading/fields.ts'
 import { invitePage, refusedForm } from './answers.ts'
 import { type InviteListener, type InvitePorts, type Submit, tokenOf } from './form-route.ts'
+import { offersPasskey } from './offers-passkey.ts'
 import { signIn } from './sign-in.ts'
 
 export function addInvitedPassword(
@@ -35,6 +37,7 @@ export function addInvitedPassword(
       name: identity.name,
       username,
       shortest: policy.primary.updb.minPasswordLength,
+      offersPasskey: offersPasskey(listener, call, policy),
     }
     const typed = typedPassword(fields)
     if ('wrong' in typed) {
@@ -53,7 +56,8 @@ export function addInvitedPassword(
       if (!(error instanceof Failure) || said === undefined) throw error
       return refusedForm(ports, error, passwordPage(presentation, { ...page, error: said }))
     }
-    return signIn(ports, call, listener, { username: chosen, password })
+    const to = fields.get('then')?.[0] === THEN_PASSKEY ? PAGE_PATHS.passkeys : PAGE_PATHS.overview
+    return signIn(ports, call, listener, { credentials: { username: chosen, password }, to })
   })
 }
 

@@ -23,10 +23,17 @@ export async function signIn(
   ports: InvitePorts,
   call: Call,
   listener: InviteListener,
-  credentials: PasswordCredentials,
+  {
+    credentials,
+    to,
+  }: {
+    readonly credentials: PasswordCredentials
+    /** A page of the account. */
+    readonly to: string
+  },
 ): Promise<Answer> {
   const at = { site: ACCOUNT_SITE, ports, listener }
-  const { login, cookies } = beginLogin(at, call, ACCOUNT_PATH)
+  const { login, cookies } = beginLogin(at, call, to)
   const { authRequestId, cookie } = login
   // The cookie that binds the login to this browser is only just being set.
   const origin = { isBrowser: true, isForeignPost: false, cookie: () => cookie }

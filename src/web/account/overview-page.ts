@@ -15,13 +15,22 @@ export interface OverviewPage {
   readonly hasPassword: boolean
   /** Undefined if there is no app. */
   readonly recoveryCodesLeft: number | undefined
+  readonly passkeys: number
   /** Of an administrator, on a listener that has the console; else undefined. */
   readonly consolePath: string | undefined
   readonly certificate: { readonly notAfter: Instant; readonly isExpired: boolean } | undefined
 }
 
 export function overviewPage(frame: Frame, page: OverviewPage): SafeHtml {
-  const { lastSignIn, sessions, hasPassword, recoveryCodesLeft, consolePath, certificate } = page
+  const {
+    lastSignIn,
+    sessions,
+    hasPassword,
+    recoveryCodesLeft,
+    passkeys,
+    consolePath,
+    certificate,
+  } = page
   const { presentation } = frame
   const { say, fill, count } = presentation
   const entry = (
@@ -45,6 +54,10 @@ ${entry('sessions', count('overview.sessions', sessions))}${entry('password', sa
     presentation,
     recoveryCodesLeft === undefined ? 'off' : recoveryCodesLeft === 0 ? 'warn' : 'on',
   ),
+)}${entry(
+  'passkeys',
+  passkeys === 0 ? say('overview.noPasskeys') : count('overview.passkeys', passkeys),
+  badge(presentation, passkeys === 0 ? 'off' : 'on'),
 )}${entry(
   'certificates',
   certificate === undefined

@@ -45,6 +45,7 @@ const PAGES = {
     sessions: 2,
     hasPassword: true,
     recoveryCodesLeft: 3,
+    passkeys: 2,
     certificate: { notAfter: AT, isExpired: true },
   }),
   sessions: sessionsPage(FRAME, { sessions: [session()], total: 2, isFresh: true }),

@@ -13,12 +13,17 @@ export interface PasswordPage {
   readonly username: string
   /** What the policy requires of a password. */
   readonly shortest: number
+  /** D-447. */
+  readonly offersPasskey: boolean
   readonly error?: string | undefined
 }
 
+/** What the second button sends as `then`. */
+export const THEN_PASSKEY = 'passkey'
+
 export function passwordPage(presentation: Presentation, page: PasswordPage): SafeHtml {
   const { say, fill } = presentation
-  const { method, token, name, username, shortest, error } = page
+  const { method, token, name, username, shortest, offersPasskey, error } = page
   const shown = { name: shownName(name) }
   const texts =
     method === 'updb'
@@ -33,7 +38,11 @@ export function passwordPage(presentation: Presentation, page: PasswordPage): Sa
 <p class="rule" id="rule">${say('password.rule', { count: shortest })}</p>
 <label for="repeated">${say('password.repeated')}</label>
 <input id="repeated" name="repeated" type="password" required autocomplete="new-password">
-<button type="submit">${say('newPassword.submit')}</button>`
+<button type="submit">${say('newPassword.submit')}</button>${
+    method === 'updb' && offersPasskey
+      ? html`\n<button class="quiet" type="submit" name="then" value="${THEN_PASSKEY}">${say('newPassword.passkey')}</button>`
+      : undefined
+  }`
   return inviteLayout(presentation, {
     title: texts.title,
     error,

@@ -118,7 +118,7 @@ test('a reset by link', async (t) => {
       const person = await enrolledPerson(service, admin)
       const link = await resetLink(admin, 'reset-mfa', person.id)
       const { browser, send } = invitedVisitor(service, link)
-      assert.equal(headingOf((await send('/invite')).text), 'Replace your authenticator app')
+      assert.equal(headingOf((await send('/invite')).text), 'Replace your app or passkey')
       for (const password of ['', 'a wrong one']) {
         const wrong = await send('/invite/mfa', { password })
         assert.equal(wrong.status, 400, wrong.text)

@@ -70,13 +70,13 @@ export async function invitePages(t: TestContext, service: Service): Promise<Vis
       (page) => open(page, withCa.token),
     ],
     'invite: a new password': ['Choose a new password', (page) => open(page, reset)],
-    'invite: a lost phone': ['Replace your authenticator app', (page) => open(page, lost)],
+    'invite: a lost phone': ['Replace your app or passkey', (page) => open(page, lost)],
     'invite: a lost phone, with a wrong password': [
-      'Replace your authenticator app',
+      'Replace your app or passkey',
       async (page) => {
         await open(page, lost)
         await page.getByLabel('Password').fill('not this one')
-        await page.getByRole('button', { name: 'Remove the old app' }).click()
+        await page.getByRole('button', { name: 'Remove and continue' }).click()
         await page.getByRole('alert').waitFor()
       },
     ],

@@ -6,6 +6,8 @@ export interface VirtualKey {
   credentials(): Promise<readonly Credential[]>
   /** Whether its user agrees. */
   agree(does: boolean): Promise<void>
+  /** Takes it away, with what it holds. */
+  unplug(): Promise<void>
 }
 
 type Credential = Awaited<ReturnType<CDPSession['send']>> extends never ? never : object
@@ -35,6 +37,9 @@ export async function plugIn(
       (await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
     async agree(does) {
       await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: does })
+    },
+    async unplug() {
+      await cdp.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId })
     },
   }
 }

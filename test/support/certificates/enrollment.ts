@@ -19,6 +19,7 @@ export interface Invited {
   readonly id: string
   readonly token: string
   readonly jwt: string
+  readonly link: string
   readonly expiresAt: string
 }
 

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { milliseconds } from '../../../src/base/time/duration.ts'
-import { startGateway } from '../../../src/gateway/gateway.ts'
+import { type Gateway, startGateway } from '../../../src/gateway/gateway.ts'
 import type { UpstreamSettings, VerifySettings } from '../../../src/gateway/settings/settings.ts'
 import { upstreamTo } from '../../../src/gateway/settings/upstream-url.ts'
 import { type Router, startRouter } from '../../../src/router/router.ts'
@@ -40,6 +40,7 @@ export interface RealEdge extends Omit<NewRouter, 'certificate'> {
   // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
   readonly log: readonly any[]
   readonly verifyPort: number | undefined
+  readonly gateway: Gateway
   /** Stops the gateway, not its router. */
   stopGateway(): Promise<void>
 }
@@ -98,7 +99,7 @@ export async function startRealEdge(
   t.after(stopGateway)
   const url = `https://localhost:${gateway.port}`
   const { verifyPort } = gateway
-  return { ...made, url, verifyPort, router, clock, upstream, log, stopGateway }
+  return { ...made, url, verifyPort, gateway, router, clock, upstream, log, stopGateway }
 }
 
 /** A session with a fresh certificate of its own. */
@@ -114,12 +115,12 @@ export async function travellerOf(
   }
 }
 
-type Gateway = Pick<RealEdge, 'url' | 'gatewayCa'>
+type Listening = Pick<RealEdge, 'url' | 'gatewayCa'>
 
 /** Connects to the gateway; destroyed with the test. */
 export async function travel(
   t: TestContext,
-  { url, gatewayCa }: Gateway,
+  { url, gatewayCa }: Listening,
   { shown }: Traveller,
 ): Promise<RawConnection> {
   const connection = await connectRaw({ baseUrl: url, ca: gatewayCa }, shown ?? {})
@@ -128,7 +129,7 @@ export async function travel(
 }
 
 /** One request through the gateway, on a connection of its own. */
-export async function pass(t: TestContext, gateway: Gateway, traveller: Traveller) {
+export async function pass(t: TestContext, gateway: Listening, traveller: Traveller) {
   const { send, reply, socket } = await travel(t, gateway, traveller)
   send(head('GET / HTTP/1.1', traveller))
   const answer = await reply()
@@ -139,7 +140,7 @@ export async function pass(t: TestContext, gateway: Gateway, traveller: Travelle
 /** A WebSocket through the gateway; the upstream sends back what it hears. */
 export async function openTunnel(
   t: TestContext,
-  gateway: Gateway,
+  gateway: Listening,
   traveller: Traveller,
 ): Promise<RawConnection & { readonly status: number | undefined }> {
   const connection = await travel(t, gateway, traveller)

@@ -14,13 +14,14 @@ export const INVITE: Readonly<Record<keyof typeof EN, string>> = {
   'newPassword.username': 'Ihr Benutzername',
   'newPassword.missing': 'Füllen Sie beide Felder aus.',
   'newPassword.submit': 'Speichern und anmelden',
+  'newPassword.passkey': 'Speichern und Passkey erstellen',
 
-  'resetMfa.title': 'Authenticator-App ersetzen',
+  'resetMfa.title': 'App oder Passkey ersetzen',
   'resetMfa.message':
-    'Für das Konto {name}. Die alte App und ihre Wiederherstellungscodes gelten danach nicht mehr, und Sie werden überall abgemeldet. Braucht Ihr Konto eine App, richten Sie gleich die neue ein.',
+    'Für das Konto {name}. Ihre Authenticator-App, Ihre Passkeys und Ihre Wiederherstellungscodes gelten danach nicht mehr, und Sie werden überall abgemeldet. Braucht Ihr Konto eine App oder einen Passkey, richten Sie das gleich neu ein.',
   'resetMfa.missing': 'Geben Sie Ihr Passwort ein.',
   'resetMfa.wrong': 'Das Passwort ist falsch, oder es gab zu viele Fehlversuche.',
-  'resetMfa.submit': 'Alte App entfernen',
+  'resetMfa.submit': 'Entfernen und weiter',
 
   'identityFile.title': 'Ihre Identitätsdatei',
   'identityFile.message':

@@ -44,6 +44,10 @@ export const PASSKEYS: Readonly<Record<keyof typeof EN, string>> = {
   'error.FACTOR_NOT_PROVEN.title': 'Zuerst bestätigen',
   'error.FACTOR_NOT_PROVEN.message':
     'Ihr Konto hat schon einen zweiten Faktor. Verwenden Sie ihn, bevor Sie einen weiteren hinzufügen.',
+  'overview.passkeys.one': 'Sie haben einen Passkey.',
+  'overview.passkeys.other': 'Sie haben {count} Passkeys.',
+  'overview.noPasskeys':
+    'Mit einem Passkey melden Sie sich mit Fingerabdruck, Gesicht oder PIN an.',
   'page.passkeys': 'Passkeys',
   'passkeys.message':
     'Mit einem Passkey melden Sie sich mit Fingerabdruck, Gesicht, PIN oder Sicherheitsschlüssel an. Entfernen Sie Passkeys, die Sie nicht kennen.',

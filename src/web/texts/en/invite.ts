@@ -13,13 +13,14 @@ export const INVITE = {
   'newPassword.username': 'Your username',
   'newPassword.missing': 'Fill in both fields.',
   'newPassword.submit': 'Save and sign in',
+  'newPassword.passkey': 'Save and create a passkey',
 
-  'resetMfa.title': 'Replace your authenticator app',
+  'resetMfa.title': 'Replace your app or passkey',
   'resetMfa.message':
-    'For the account {name}. The old app and its recovery codes stop working, and you are signed out everywhere. If your account needs an app, you set up the new one right away.',
+    'For the account {name}. Your authenticator app, your passkeys and your recovery codes stop working, and you are signed out everywhere. If your account needs an app or a passkey, you set up the new one right away.',
   'resetMfa.missing': 'Enter your password.',
   'resetMfa.wrong': 'That password is incorrect, or there were too many failed attempts.',
-  'resetMfa.submit': 'Remove the old app',
+  'resetMfa.submit': 'Remove and continue',
 
   'identityFile.title': 'Get your identity file',
   'identityFile.message': 'You are invited as {name}. Programs sign in with an identity file.',

@@ -39,6 +39,9 @@ export const PASSKEYS = {
   'error.FACTOR_NOT_PROVEN.title': 'Confirm it first',
   'error.FACTOR_NOT_PROVEN.message':
     'Your account already has a second factor. Use it before you add another one.',
+  'overview.passkeys.one': 'You have one passkey.',
+  'overview.passkeys.other': 'You have {count} passkeys.',
+  'overview.noPasskeys': 'With a passkey, you sign in with your fingerprint, face or PIN.',
   'page.passkeys': 'Passkeys',
   'passkeys.message':
     'A passkey signs you in with your fingerprint, face, PIN or a security key. Remove any passkey you don’t recognize.',
