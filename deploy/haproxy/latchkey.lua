@@ -26,8 +26,9 @@ core.register_action("latchkey_verify", { "http-req" }, function(txn)
     for _, value in pairs(values) do table.insert(list, value) end
     local is_ours = name:match("^x[-_]forwarded[-_]") or name:match("^x[-_]original[-_]")
     if name == "cookie" then cookies = list end
-    if name:match("^x[-_]latchkey[-_]") then txn.http:req_del_header(name) end
-    if not NOT_ASKED[name] and not is_ours then headers[name] = list end
+    local is_forged = name:match("^x[^a-z0-9]latchkey[^a-z0-9]")
+    if is_forged then txn.http:req_del_header(name) end
+    if not NOT_ASKED[name] and not is_ours and not is_forged then headers[name] = list end
   end
   headers["x-forwarded-method"] = { txn.f:method() }
   headers["x-forwarded-proto"] = { "https" }

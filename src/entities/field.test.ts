@@ -33,6 +33,7 @@ test('an administrator chooses exactly the writable fields', () => {
     'externalId',
     'authPolicyId',
     'roleAttributes',
+    'hosts',
     'appData',
     'tags',
   ])

@@ -236,8 +236,8 @@ export const LOGIN_ERRORS = {
     status: 403,
     oauth: 'invalid_grant',
     next: ['sign-in'],
-    message: 'adding a passkey needs a login of the last ten minutes; sign in again',
-    when: 'A session adds a passkey, and its login is more than ten minutes old.',
+    message: 'adding a second factor needs a login of the last ten minutes; sign in again',
+    when: 'A second factor is to be added by a session or a reused sign-in that is more than ten minutes old, or by a device.',
     advice: 'Log in again, for example with `prompt=login`.',
   },
   MFA_EXISTS: {

@@ -4,7 +4,7 @@
  * than the others.
  */
 
-import type { ChallengedSigner } from './challenge.ts'
+import { type Challenge, type ChallengedSigner, insufficientAuthentication } from './challenge.ts'
 import { ACR, acrFor } from './factors/acr.ts'
 import { primaryMethodOf } from './factors/amr.ts'
 import {
@@ -93,8 +93,22 @@ export function unmetDemand(
   return only === undefined || others.length > 0 ? 'second-factor-missing' : `${only}-missing`
 }
 
-/** Returns the class to ask for in a new login, if it would be enough then (D-461). */
-export function acrOfDemand(unmet: UnmetDemand): string | undefined {
+/**
+ * What a session is told whose policy has outgrown it: its token is invalid; and which class to ask for, if another login
+ * would be enough (D-461, RFC 9470 §3). A `zt-session` cannot ask for one.
+ */
+export function outgrownChallenges(
+  brand: string,
+  invalid: Challenge,
+  unmet: string | undefined,
+): readonly Challenge[] {
+  const acr = acrOfDemand(unmet)
+  if (acr === undefined || invalid.scheme === 'zt-session') return [invalid]
+  const stepUp = insufficientAuthentication(brand, { acr_values: acr })
+  return [invalid, { ...stepUp, scheme: invalid.scheme }]
+}
+
+function acrOfDemand(unmet: string | undefined): string | undefined {
   if (unmet === 'second-factor-missing') return ACR.twoFactors
   const id = SECOND_FACTOR_IDS.find((one) => unmet === `${one}-missing`)
   return id === undefined ? undefined : acrFor(SECOND_FACTORS[id].amr)

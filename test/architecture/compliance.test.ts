@@ -28,6 +28,7 @@ const PROMISED = [
   'rfc7519',
   'rfc7636',
   'rfc7662',
+  'rfc8628',
   'rfc8705',
   'rfc9068',
   'rfc9207',

@@ -37,6 +37,7 @@ const claimsOf = ({ id, identityId, expiresAt }: ApiSession) => ({
   iat: 0,
   exp: epochSeconds(expiresAt),
   client_id: 'service',
+  auth_time: 1_800_000_000,
   scope: 'openid',
   amr: ['pwd'],
   z_t: ACCESS_TOKEN_TYPE,

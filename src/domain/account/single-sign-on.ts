@@ -11,7 +11,9 @@ import type { IdentityId } from '../../base/ids.ts'
 import { type Duration, milliseconds } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
+import { unmetChoices } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
+import { isRecentLogin } from '../factors/recent-login.ts'
 import { checkAgain } from '../login/check-again.ts'
 import { findDemands, unprovenSigner } from '../login/demands.ts'
 import { finishStep, type LoginStep } from '../login/finish.ts'
@@ -68,6 +70,10 @@ export async function reuseSession(
   const next = { ...accepted, secondary: { factors: secondary.factors, extJwt: undefined } }
   // A token of an IdP is proven with each login (D-14).
   if (unprovenSigner(demands, next.secondary) !== undefined) return undefined
+  // D-465: an old session adds no factor, so the user signs in anew where one must be set up.
+  const unmet = unmetChoices(demands.choices, (id) => secondary.factors.has(id))
+  const mustAdd = unmet.some((choice) => !choice.some((id) => demands.enrolled.has(id)))
+  if (mustAdd && !isRecentLogin(primary, ports.clock.now())) return undefined
   const step = await finishStep(ports, {
     previous: request,
     next,

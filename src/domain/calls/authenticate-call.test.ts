@@ -52,6 +52,7 @@ const CLAIMS = {
   z_ap: 'policy-1',
   jti: 'token-1',
   client_id: 'service',
+  auth_time: 1_800_000_000,
   scope: 'openid',
   amr: ['pwd'],
   z_eid: 'zoe@example.org',
@@ -267,7 +268,9 @@ test('D-52: a policy that demands a code by now refuses sessions that never prov
   const { token, call } = await world({ policies })
   const bearers = [await token()]
   for (const needs of ['full', 'partial'] as const) {
-    assert.equal(await word(call({ bearers }, needs)), 'UNAUTHORIZED, Bearer invalid')
+    // D-461: and which login would be enough.
+    const expected = 'UNAUTHORIZED, Bearer invalid, Bearer insufficient_user_authentication'
+    assert.equal(await word(call({ bearers }, needs)), expected)
   }
   const proven = await call({ bearers: [await token({ amr: ['pwd', 'otp', 'mfa'] })] })
   assert.equal(proven.sessionId, 'session-1')

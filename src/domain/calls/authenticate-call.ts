@@ -10,10 +10,9 @@ import {
   bearerInvalid,
   type Challenge,
   dpopChallenge,
-  insufficientAuthentication,
   missingToken,
 } from '../../protocol/challenge.ts'
-import { acrOfDemand, isBoundElsewhere, type UnmetDemand } from '../../protocol/policy-demands.ts'
+import { isBoundElsewhere, outgrownChallenges } from '../../protocol/policy-demands.ts'
 import { claimedIssuer } from '../ext-jwt/claimed-issuer.ts'
 import { MOST_BEARERS } from '../factors/external-jwt.ts'
 import type { CallNeeds, CallSession } from '../sessions/call-session.ts'
@@ -139,7 +138,8 @@ async function checkPolicy(
   const policy = ports.rules.policy(token.authPolicyId)
   const demands = ports.rules.demands(token.authPolicyId)
   if (unmet !== undefined || policy === undefined || demands === undefined) {
-    throw shortOf(ports, scheme, unmet)
+    const challenges = outgrownChallenges(ports.brand, invalidToken(ports.brand, scheme), unmet)
+    throw unauthorized(challenges, `the policy does not accept this session any more: ${unmet}`)
   }
   const presented = () => {
     const fingerprint = certificate()
@@ -151,21 +151,6 @@ async function checkPolicy(
     throw new Failure('UNAUTHORIZED', { challenges, detail, next: 'present-certificate' })
   }
   await demandSecondaryJwt(ports, policy, token, others, [])
-}
-
-/** D-461: the token is invalid; and what to ask for, if a login with another factor would help. */
-function shortOf(
-  { brand }: AuthenticationPorts,
-  scheme: Scheme,
-  unmet: UnmetDemand | undefined,
-): Failure {
-  const acr = unmet === undefined ? undefined : acrOfDemand(unmet)
-  const stepUp =
-    acr === undefined ? [] : [{ ...insufficientAuthentication(brand, { acr_values: acr }), scheme }]
-  return unauthorized(
-    [invalidToken(brand, scheme), ...stepUp],
-    `the policy does not accept this session any more: ${unmet}`,
-  )
 }
 
 interface OwnToken {

@@ -76,6 +76,7 @@ async function world(most?: number) {
       z_ap: 'policy-1',
       jti: 'token-1',
       client_id: 'service',
+      auth_time: 1_800_000_000,
       scope: 'openid',
       amr: ['pwd'],
       ...changes,
@@ -184,7 +185,8 @@ test('D-52: rejects a known token when its policy demands more, or is gone', asy
   const token = await sign()
   await call(token)
   state.policies = [aPolicy({ secondary: { requireTotp: true } })]
-  assert.equal(await refusal(token), 'UNAUTHORIZED invalid')
+  const more = 'UNAUTHORIZED invalid insufficient_user_authentication'
+  assert.equal(await refusal(token), more)
   state.policies = []
   assert.equal(await refusal(token), 'UNAUTHORIZED invalid')
 })

@@ -82,7 +82,8 @@ async function exchangeApproved(
     if (owner.refusal === 'token-not-bound') throw proofRequired()
     throw await refuseAs(owner.refusal)
   }
-  const issued = await issueTokens(ports, { request, key, ...redemption, ...owner, caller })
+  const session = { ...redemption, isDevice: true } as const
+  const issued = await issueTokens(ports, { request, key, ...session, ...owner, caller })
   if (issued === 'spent') throw await refuseSpent(ports, hash, now, caller)
   return issued
 

@@ -302,7 +302,11 @@ for (const [what, change] of NOT_LEADING) {
       [primary.updb.allowed, primary.cert.allowed, primary.extJwt.allowed],
       [true, false, false],
     )
-    assert.deepEqual(secondary, { ...factorDemands({}), requireExtJwt: undefined })
+    assert.deepEqual(secondary, {
+      ...factorDemands({}),
+      requireExtJwt: undefined,
+      requireBoundToken: false,
+    })
     // D-34: running instances read the rules again.
     assert.ok((await store.ruleVersions.current()) > version)
     const created = (await eventsOf(store)).find(({ type }) => type === 'policy.created')

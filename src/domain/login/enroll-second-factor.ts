@@ -9,6 +9,7 @@ import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import { loginOwner } from '../factors/factor-owner.ts'
 import type { RelyingParty } from '../factors/passkey/relying-party.ts'
+import { isRecentLogin } from '../factors/recent-login.ts'
 import { refuseUnproven } from '../factors/refuse-unproven.ts'
 import type { StartedEnrollment } from '../factors/second-factor.ts'
 import { type FactorSetups, secondFactor } from '../factors/second-factors.ts'
@@ -40,12 +41,13 @@ export interface LoginEnrollment<Id extends SecondFactorId> {
 
 type AtHost = { readonly hostname: string; readonly rp?: RelyingParty | undefined }
 
-/** Throws MFA_EXISTS, FACTOR_NOT_PROVEN, and what the factor throws. */
+/** Throws MFA_EXISTS, FACTOR_NOT_PROVEN, LOGIN_TOO_OLD, and what the factor throws. */
 export async function startEnrollmentInLogin<Id extends SecondFactorId>(
   ports: EnrollPorts,
   { factor, request, hostname, rp }: LoginEnrollment<Id> & AtHost,
 ): Promise<StartedEnrollment<FactorSetups[Id]>> {
   const { identity } = await identityOf(ports, request)
+  refuseReused(ports, request)
   await refuseUnproven(ports, { factor, identityId: identity.id }, request.secondary.factors)
   const enrollee = { identity, owner: loginOwner(request), hostname, rp }
   const started = await secondFactor(factor).enrollment.start(ports, enrollee)
@@ -65,8 +67,8 @@ export async function pendingSetupInLogin<Id extends SecondFactorId>(
 }
 
 /**
- * Throws MFA_ENROLLMENT_NOT_STARTED, MFA_INVALID_TOKEN, RATE_LIMITED, FACTOR_NOT_PROVEN; for a passkey PASSKEY_INVALID,
- * PASSKEY_EXISTS, MAX_PASSKEYS_REACHED.
+ * Throws MFA_ENROLLMENT_NOT_STARTED, MFA_INVALID_TOKEN, RATE_LIMITED, FACTOR_NOT_PROVEN, LOGIN_TOO_OLD; for a passkey
+ * PASSKEY_INVALID, PASSKEY_EXISTS, MAX_PASSKEYS_REACHED.
  */
 export async function verifyEnrollmentInLogin(
   ports: EnrollPorts,
@@ -79,6 +81,7 @@ export async function verifyEnrollmentInLogin(
   const { factor, request, answer, caller, rp } = submission
   const { identity, policy } = await identityOf(ports, request)
   const { id: identityId } = identity
+  refuseReused(ports, request)
   await refuseUnproven(ports, { factor, identityId }, request.secondary.factors)
   const prover = { identityId, owner: loginOwner(request), rp }
   const verdict = await secondFactor(factor).enrollment.prove(ports, prover, answer)
@@ -117,6 +120,11 @@ export async function cancelEnrollmentInLogin(
   const outcome = await secondFactor(factor).enrollment.cancel(ports, prover)
   if (outcome === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   if (outcome === 'verified') throw new Failure('MFA_EXISTS')
+}
+
+/** D-465: a session that single sign-on reuses may be hours old, and its user gone. */
+function refuseReused({ clock }: Pick<EnrollPorts, 'clock'>, { primary }: PartiallyAuthenticated) {
+  if (!isRecentLogin(primary, clock.now())) throw new Failure('LOGIN_TOO_OLD')
 }
 
 async function identityOf(ports: EnrollPorts, request: PartiallyAuthenticated) {

@@ -45,6 +45,8 @@ export interface OidcSession extends Common {
   readonly boundKey: string | undefined
   /** Its access token is never handed out: a session of our own pages (D-455). */
   readonly isSealed?: true
+  /** A user approved it in a browser elsewhere (D-443). */
+  readonly isDevice?: true
   /**
    * When its last access token expires, even if the configuration has changed since; missing if it was not recorded
    * (D-231).

@@ -11,6 +11,7 @@ import { sessionOwner } from '../factors/factor-owner.ts'
 import type { Passkey } from '../factors/passkey/passkey.ts'
 import type { RelyingParty } from '../factors/passkey/relying-party.ts'
 import { NO_FACTORS } from '../factors/proven.ts'
+import { isRecentLogin } from '../factors/recent-login.ts'
 import { freshRecoveryCodes } from '../factors/recovery-codes.ts'
 import { refuseUnproven } from '../factors/refuse-unproven.ts'
 import type {
@@ -20,11 +21,17 @@ import type {
   Prover,
   StartedEnrollment,
 } from '../factors/second-factor.ts'
-import { type FactorSetups, listWithAnyFactor, secondFactor } from '../factors/second-factors.ts'
+import {
+  enrolledFactors,
+  type FactorSetups,
+  listWithAnyFactor,
+  secondFactor,
+} from '../factors/second-factors.ts'
 import type { SecondFactorStores } from '../factors/stores.ts'
 import { amrOf } from '../login/amr.ts'
 import { spentAnswer, wrongAnswer } from '../login/refuse-code.ts'
 import type { Stores } from '../stores.ts'
+import type { ApiSession } from './api-session.ts'
 import { succeeded } from './authenticate-legacy.ts'
 import type { CallSession } from './call-session.ts'
 import type { SessionPorts } from './ports.ts'
@@ -68,12 +75,12 @@ export async function proveInSession(
   await ports.legacySessionCache.forget(one.session.sessionId)
 }
 
-/** Throws MFA_EXISTS, FACTOR_NOT_PROVEN, and what the factor throws. */
+/** Throws MFA_EXISTS, FACTOR_NOT_PROVEN, LOGIN_TOO_OLD, and what the factor throws. */
 export async function startEnrollmentInSession<Id extends SecondFactorId>(
   ports: MfaPorts,
   one: SessionFactor<Id> & AtHost,
 ): Promise<StartedEnrollment<FactorSetups[Id]>> {
-  await refuseInPartial(ports, one)
+  await refuseAround(ports, one)
   const enrollee = await enrolleeOf(ports, one)
   const started = await secondFactor(one.factor).enrollment.start(ports, enrollee)
   if (started === 'exists') throw new Failure('MFA_EXISTS')
@@ -92,8 +99,8 @@ export async function findEnrollmentInSession<Id extends SecondFactorId>(
 }
 
 /**
- * Throws MFA_ENROLLMENT_NOT_STARTED, MFA_INVALID_TOKEN, RATE_LIMITED, FACTOR_NOT_PROVEN; for a passkey PASSKEY_INVALID,
- * PASSKEY_EXISTS, MAX_PASSKEYS_REACHED. Returns the passkey that was added.
+ * Throws MFA_ENROLLMENT_NOT_STARTED, MFA_INVALID_TOKEN, RATE_LIMITED, FACTOR_NOT_PROVEN, LOGIN_TOO_OLD; for a passkey
+ * PASSKEY_INVALID, PASSKEY_EXISTS, MAX_PASSKEYS_REACHED. Returns the passkey that was added.
  */
 export async function verifyEnrollmentInSession(
   ports: MfaPorts,
@@ -102,7 +109,7 @@ export async function verifyEnrollmentInSession(
 ): Promise<Passkey | undefined> {
   const { identityId, sessionId } = one.session
   const { enrollment } = secondFactor(one.factor)
-  await refuseInPartial(ports, one)
+  await refuseAround(ports, one)
   const verdict = await enrollment.prove(ports, proverOf(one), answer)
   if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
@@ -234,12 +241,36 @@ async function complete(
   await tx.events.insert(event)
 }
 
-/** A partial session is a login that has not proven its second factor: it adds none in its place (D-437). */
-async function refuseInPartial(ports: MfaPorts, { factor, session }: SessionFactor): Promise<void> {
+/**
+ * D-437: no factor is added around another one. A partial session is a login that has not proven its second factor, and
+ * adds none in its place; a full one adds none beside another if its login is old (D-465). Throws FACTOR_NOT_PROVEN,
+ * LOGIN_TOO_OLD.
+ */
+async function refuseAround(ports: MfaPorts, { factor, session }: SessionFactor): Promise<void> {
   const { identityId, isPartial, sessionId } = session
-  if (isPartial === undefined) return
   const stored = await ports.apiSessions.find(sessionId)
-  await refuseUnproven(ports, { factor, identityId }, stored?.secondary.factors ?? NO_FACTORS)
+  if (isPartial !== undefined) {
+    const proven = stored?.secondary.factors ?? NO_FACTORS
+    return refuseUnproven(ports, { factor, identityId }, proven)
+  }
+  // A passkey needs a recent login in any case, when its options are made.
+  if (factor === 'passkey') return
+  const enrolled = await enrolledFactors(ports, identityId)
+  const hasAnother = [...enrolled].some((id) => id !== factor)
+  if (hasAnother) refuseOldLogin(ports, stored)
+}
+
+/**
+ * Throws LOGIN_TOO_OLD if the user did not sign in to this session a moment ago. A device never counts: its user signed
+ * in elsewhere, perhaps deceived (D-465).
+ */
+export function refuseOldLogin(
+  { clock }: Pick<MfaPorts, 'clock'>,
+  session: ApiSession | undefined,
+): void {
+  const isDevice = session?.kind === 'oidc' && session.isDevice === true
+  const isRecent = session !== undefined && isRecentLogin(session.primary, clock.now())
+  if (!isRecent || isDevice) throw new Failure('LOGIN_TOO_OLD')
 }
 
 export function proverOf({ session, rp }: Omit<SessionFactor, 'factor'>): Prover {

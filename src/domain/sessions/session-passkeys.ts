@@ -3,9 +3,6 @@
  * account from then on; removing one needs an answer of a factor, and ends the sessions that it began.
  */
 import type { AuthenticatorId } from '../../base/ids.ts'
-import { minutes } from '../../base/time/duration.ts'
-import { plus } from '../../base/time/instant.ts'
-import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { PasskeySetup } from '../factors/passkey/enroll-passkey.ts'
@@ -22,6 +19,7 @@ import type { EndingPorts } from './ending/ports.ts'
 import {
   type MfaPorts,
   proverOf,
+  refuseOldLogin,
   type SessionAnswer,
   type SessionFactor,
   spend,
@@ -29,9 +27,6 @@ import {
 } from './session-factors.ts'
 
 export type OwnPasskeys = Omit<SessionFactor<'passkey'>, 'factor'>
-
-/** D-437: as long as the user is certainly still there. */
-const FRESH_LOGIN = minutes(10)
 
 export function listOwnPasskeys(
   { passkeys }: Pick<MfaPorts, 'passkeys'>,
@@ -54,8 +49,7 @@ export async function startPasskeyInSession(
   own: OwnPasskeys & { readonly hostname: string },
 ): Promise<StartedEnrollment<PasskeySetup>> {
   const stored = await ports.apiSessions.find(own.session.sessionId)
-  const isFresh = stored !== undefined && plus(stored.primary.at, FRESH_LOGIN) > ports.clock.now()
-  if (!isFresh) throw new Failure('LOGIN_TOO_OLD')
+  refuseOldLogin(ports, stored)
   return startEnrollmentInSession(ports, { ...own, factor: 'passkey' })
 }
 

@@ -23,6 +23,7 @@ export interface FinishedAuthentication {
   /** The session is bound to it (D-452). */
   readonly key?: ProvenKey | undefined
   readonly isSealed?: true | undefined
+  readonly isDevice?: true
   /** When the code is exchanged. */
   readonly at: Instant
   readonly sessionId: ApiSessionId
@@ -43,7 +44,17 @@ export interface IssuedTokens extends SignedTokens {
  */
 export async function issueTokens(
   ports: TokenPorts,
-  { request, key, isSealed, at, sessionId, identity, username, caller }: FinishedAuthentication,
+  {
+    request,
+    key,
+    isSealed,
+    isDevice,
+    at,
+    sessionId,
+    identity,
+    username,
+    caller,
+  }: FinishedAuthentication,
 ): Promise<IssuedTokens | 'spent'> {
   const { ask, primary, secondary, codeHash } = request
   const now = ports.clock.now()
@@ -59,6 +70,7 @@ export async function issueTokens(
     scopes: ask.scopes,
     boundKey: key?.jkt,
     ...(isSealed === undefined ? {} : { isSealed }),
+    ...(isDevice === undefined ? {} : { isDevice }),
     amr: amrOf(primary, secondary),
     configTypes: ask.configTypes,
     address: caller.address,

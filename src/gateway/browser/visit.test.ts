@@ -1,9 +1,12 @@
 /** What a request of a browser is taken for: D-411. Tables of what browsers send, and of what attackers would like. */
 import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
 import type { Field } from '../http/fields.ts'
 import { upstreamFields } from '../http/fields.ts'
 import { clearOldLogins, keepLogin, readSessionCookie } from './cookies.ts'
+import { writeToBrowser } from './send.ts'
 import { isCrossSite, isNavigation, originOf, safeTarget } from './visit.ts'
 
 const ORIGIN = 'https://app.example'
@@ -127,4 +130,12 @@ test('the oldest logins in progress make room for a new one', () => {
     cleared.map(([, value]) => /login-(\w+)=;.*Max-Age=0/.exec(value)?.[1]),
     ['one'],
   )
+})
+
+test('what follows an answer happens too if the browser has reset its request over HTTP/2', () => {
+  const ended: string[] = []
+  const response = Object.assign(new EventEmitter(), { stream: { destroyed: true, closed: true } })
+  const answer = { status: 200, fields: [], body: '', afterwards: () => void ended.push('x') }
+  writeToBrowser({} as IncomingMessage, response as unknown as ServerResponse, answer, 'id')
+  assert.equal(ended.length, 1)
 })

@@ -15,6 +15,7 @@ import {
   ztSessionInvalid,
 } from '../../protocol/challenge.ts'
 import { REQUEST_ID_HEADER } from '../../protocol/headers.ts'
+import { outgrownChallenges } from '../../protocol/policy-demands.ts'
 import { TCP_PROTOCOL } from '../../protocol/tcp-tunnel.ts'
 import type { Presented, Refused } from '../../router/router.ts'
 import type { Field } from './fields.ts'
@@ -137,7 +138,7 @@ export interface Answer {
 
 /** Tells the client about a refusal: whether to log in again, to present another certificate, or to wait. */
 export function answerTo(
-  { reason, signer }: Pick<Refused, 'reason' | 'signer'>,
+  { reason, signer, why }: Pick<Refused, 'reason' | 'signer' | 'why'>,
   token: Presented['token'],
   brand: string,
 ): Answer {
@@ -153,9 +154,12 @@ export function answerTo(
       return { code: 'UNAUTHORIZED', challenges: [expired(token, brand)] }
     case 'token-invalid':
     case 'session-ended':
-    case 'policy-unmet':
     case 'token-bound-elsewhere':
       return { code: 'UNAUTHORIZED', challenges: [invalid(token, brand)] }
+    case 'policy-unmet': {
+      const challenges = outgrownChallenges(brand, invalid(token, brand), why)
+      return { code: 'UNAUTHORIZED', challenges }
+    }
     case 'secondary-jwt-required': {
       // The same words as the controller's, so that a client knows which signer's token is needed; only the controller
       // accepts it.

@@ -111,6 +111,9 @@ function isReserved(plain: string): boolean {
   return RESERVED.has(plain)
 }
 
+/** Whether a server behind us could take it for a field that says who calls. */
+export const isIdentityField = ([name]: Field) => plainName(name).startsWith(IDENTITY_PREFIX)
+
 /** Returns one spelling for all names that could be confused. */
 function plainName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-')

@@ -40,6 +40,7 @@ export const REASONS = [
   'policy-unmet',
   'secondary-jwt-required',
   'token-bound-elsewhere',
+  'proof-invalid',
   'certificate-unreadable',
   'certificate-not-yet-valid',
   'certificate-expired',

@@ -3,7 +3,7 @@
  * before those for every host; then the longest prefix wins.
  */
 import type { UpstreamSettings } from '../settings/settings.ts'
-import { isBelow, type RequestPath, readPrefix } from './request-path.ts'
+import { isBelow, type RequestPath, readPath, readPrefix } from './request-path.ts'
 
 export type Choice<Upstream> =
   | { readonly outcome: 'chosen'; readonly upstream: Upstream }
@@ -42,7 +42,7 @@ export function createChooseUpstream<Upstream extends Place>(
   const places = upstreams
     .map((upstream) => {
       const prefix = readPrefix(upstream.path) ?? []
-      const lenient = prefix.map((segment) => segment.toLowerCase())
+      const { lenient } = readPath(upstream.path)
       return { upstream, hosts: new Set(upstream.hosts), prefix, lenient }
     })
     .sort((one, other) => other.prefix.length - one.prefix.length)

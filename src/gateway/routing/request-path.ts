@@ -8,7 +8,10 @@ import { isUtf8 as isUtf8Bytes } from 'node:buffer'
 export interface RequestPath {
   /** As the client wrote them, compared exactly. */
   readonly segments: readonly string[]
-  /** As the most lenient server would read them: decoded, without parameters and empty segments, in lower case. */
+  /**
+   * As the most lenient server would read them: decoded, without parameters and empty segments, in lower case, and
+   * without the dots and spaces at the end that Windows drops.
+   */
   readonly lenient: readonly string[]
   /** Why a server might leave the prefix that the path seems to have; undefined for an ordinary path. */
   readonly fault: string | undefined
@@ -24,14 +27,22 @@ export function readPath(target: string): RequestPath {
   const lenient = decoded.text
     .replaceAll('\\', '/')
     .split('/')
-    .map((segment) => (segment.split(';', 1)[0] ?? '').toLowerCase())
+    // `?` and `#` can only have been encoded; a server that parses again after decoding ends the path there.
+    .map((segment) => (segment.split(/[;?#]/, 1)[0] ?? '').trimEnd().toLowerCase())
     .filter((segment) => segment !== '')
   const isMoving = lenient.some((segment) => segment === '.' || segment === '..')
   return {
     segments: path.split('/').slice(1),
-    lenient,
+    lenient: lenient.map(withoutEnd),
     fault: decoded.fault ?? (isMoving ? 'its path has dot segments' : undefined),
   }
+}
+
+/** Without dots and spaces at its end. A loop: a pattern for it takes seconds for thirty thousand dots and a letter. */
+function withoutEnd(segment: string): string {
+  let end = segment.length
+  while (segment[end - 1] === '.' || segment[end - 1] === ' ') end -= 1
+  return end === 0 ? segment : segment.slice(0, end)
 }
 
 /** Returns whether the path is the prefix or below it. The segments of a prefix are plain. */

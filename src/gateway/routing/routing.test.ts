@@ -48,6 +48,10 @@ describe('the upstream of a request', () => {
     })
   }
 
+  test('may have a prefix with a dot at its end', () => {
+    assert.equal(chosen('y.example.com', '/a./b', [place('one', [], '/a.')]), 'one')
+  })
+
   test('is missing if none has the host and the path', () => {
     assert.equal(chosen('x.example.com', '/', [place('one', ['y.example.com'])]), 'none')
     assert.equal(chosen('y.example.com', '/b', [place('one', ['y.example.com'], '/a')]), 'none')
@@ -76,6 +80,13 @@ describe('the upstream of a request', () => {
     '/%61dmin',
     '/%2561dmin',
     '/Admin',
+    '/admin%3f',
+    '/admin%23/x',
+    '/admin%253fx',
+    '/admin.',
+    '/admin%20/users',
+    '/public/..%20/admin',
+    '/public/..%3f/admin',
     '/ADMIN/users',
     '/admin%2fusers',
     '/admin//users',

@@ -5,7 +5,7 @@
  */
 import { parseHostPort } from '../../base/host-port.ts'
 import { originOf, type Visit } from '../browser/visit.ts'
-import { type Field, valuesOf } from '../http/fields.ts'
+import { type Field, isIdentityField, valuesOf } from '../http/fields.ts'
 
 export interface Asked {
   readonly visit: Visit
@@ -67,11 +67,20 @@ function readFields(fields: readonly Field[]):
   | { readonly fault: string } {
   const repeated = NAMES.find((name) => valuesOf(fields, name).length > 1)
   if (repeated !== undefined) return { fault: `has ${repeated} twice` }
+  if (fields.some(isIdentityField)) return { fault: 'has fields that only the gateway may write' }
   const one = (name: (typeof NAMES)[number]) => valuesOf(fields, name)[0]
   const url = one('x-original-url')
   const original = url === undefined ? undefined : (URL.parse(url) ?? undefined)
   // nginx users write a path into either.
   const originalPath = url !== undefined && original === undefined ? url : one('x-original-uri')
+  const described: readonly (readonly [string | undefined, string | undefined])[] = [
+    [one('x-forwarded-method'), one('x-original-method')],
+    [originOf(one('x-forwarded-host') ?? ''), originOf(original?.host ?? '')],
+  ]
+  // D-426: a proxy writes one kind, and may pass on what a client wrote into the other.
+  if (described.some(([one, other]) => one !== undefined && other !== undefined && one !== other)) {
+    return { fault: 'describes two requests' }
+  }
   return {
     method: one('x-forwarded-method') ?? one('x-original-method'),
     host: one('x-forwarded-host'),

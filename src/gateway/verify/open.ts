@@ -8,6 +8,7 @@ import type { Router } from '../../router/router.ts'
 import type { Browsers } from '../browser/browser.ts'
 import { sendToBrowser, visitOf } from '../browser/send.ts'
 import { onlyValue } from '../browser/visit.ts'
+import { isIdentityField } from '../http/fields.ts'
 import type { OwnRoute } from '../passing/own-routes.ts'
 import type { JudgeCaller } from '../rules/judge-caller.ts'
 import type { VerifySettings } from '../settings/settings.ts'
@@ -63,6 +64,11 @@ function verifyRoute(ports: VerifyPorts): OwnRoute {
       const visit = visitOf(exchange)
       if (visit === undefined) {
         exchange.answer({ code: 'BAD_REQUEST' }, { why: 'its Host is not valid' })
+        return
+      }
+      if (visit.fields.some(isIdentityField)) {
+        const why = 'it has fields that only the gateway may write' // D-426
+        exchange.answer({ code: 'BAD_REQUEST' }, { why })
         return
       }
       const method =

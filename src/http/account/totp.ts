@@ -90,6 +90,7 @@ export function addTotpPage(
         const isOn = now !== undefined && isProof(call, now, proof) && now.setup === undefined
         return backTo('totp', isOn ? 'app-on' : 'app-again')
       }
+      if (hasCode(error, ['LOGIN_TOO_OLD'])) return backTo('totp', 'confirm-first')
       const again = proofOf(call, found)
       return refused(call, error, (message) =>
         totpSetUpPage(frame, { proof: again, ...setup, error: message }),

@@ -214,6 +214,7 @@ function toRow(session: ApiSession): ApiSessionRow {
     factors: furtherFactors(secondary.factors),
     boundKey: session.kind === 'oidc' ? session.boundKey : undefined,
     isSealed: session.kind === 'oidc' ? session.isSealed : undefined,
+    isDevice: session.kind === 'oidc' ? session.isDevice : undefined,
     demanded: session.kind === 'legacy' ? furtherFactors(session.demanded) : undefined,
   }
   return {
@@ -262,7 +263,7 @@ function fromRow(row: Selectable<ApiSessionRow>): ApiSession {
 
 function oidc(row: Selectable<ApiSessionRow>): OidcSession {
   const read = reading('api_sessions', row.id, row)
-  const { boundKey, isSealed } = read('proof', json(PROVEN))
+  const { boundKey, isSealed, isDevice } = read('proof', json(PROVEN))
   return {
     ...common(row),
     kind: read('kind', oneOf('oidc')),
@@ -271,6 +272,7 @@ function oidc(row: Selectable<ApiSessionRow>): OidcSession {
     scopes: read('scopes', json(listOf(text<OidcSession['scopes'][number]>))),
     boundKey,
     ...(isSealed === true ? { isSealed } : {}),
+    ...(isDevice === true ? { isDevice } : {}),
     ...(row.tokens_end_at === null ? {} : { tokensEndAt: row.tokens_end_at }),
   }
 }

@@ -40,6 +40,7 @@ export const PROVEN = object({
   /** The key of DPoP, for an OIDC session. */
   boundKey: optional(text),
   isSealed: optional(boolean),
+  isDevice: optional(boolean),
   /** What the login of a legacy session required. */
   demanded: FURTHER_FACTORS,
 })

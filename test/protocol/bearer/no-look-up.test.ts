@@ -61,6 +61,7 @@ test('D-34: authenticating a call asks the store nothing, however many calls the
       'authPolicies.list',
       'cas.list',
       'externalJwtSigners.list',
+      'identities.listRouterPlaces',
       'ruleVersions.current',
       'sessionEndings.listAfter',
       'signingKeys.list',

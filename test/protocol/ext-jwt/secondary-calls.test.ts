@@ -18,7 +18,13 @@ import {
   secondaryChallenge,
   tokensOf,
 } from '../../support/idp/jwt-login.ts'
-import { EXPIRED, INVALID, MISSING, NO_SUCH_SESSION } from '../../support/login/challenges.ts'
+import {
+  CODE_DEMANDED,
+  EXPIRED,
+  INVALID,
+  MISSING,
+  NO_SUCH_SESSION,
+} from '../../support/login/challenges.ts'
 import { APIS, CLIENT_API, MANAGEMENT_API } from '../../support/login/legacy.ts'
 import { bearer, beginLogin } from '../../support/login/login.ts'
 import { administrate, assertRefused, type CreatedIdentity } from '../../support/management.ts'
@@ -185,8 +191,8 @@ for (const [kind, begin] of Object.entries(KINDS)) {
     const withToken = await service.call(IDENTITY, session(token))
     const without = await service.call(IDENTITY, session())
     if (kind === 'OIDC') {
-      assertChallenged(withToken, INVALID)
-      assertChallenged(without, INVALID)
+      assertChallenged(withToken, CODE_DEMANDED)
+      assertChallenged(without, CODE_DEMANDED)
     } else {
       assertChallenged(withToken, NO_SUCH_SESSION)
       assert.equal(withToken.headers['totp-required'], 'true')

@@ -24,7 +24,7 @@ import { openTunnel, pass, startRealEdge, travellerOf } from '../../support/edge
 import { eventually } from '../../support/eventually.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { logInByJwt, registerIdp, secondaryChallenge } from '../../support/idp/jwt-login.ts'
-import { INVALID, NO_SUCH_SESSION } from '../../support/login/challenges.ts'
+import { CODE_DEMANDED, INVALID, NO_SUCH_SESSION } from '../../support/login/challenges.ts'
 import { CLIENT_API } from '../../support/login/legacy.ts'
 import { bearer } from '../../support/login/login.ts'
 import { post } from '../../support/login/refresh.ts'
@@ -156,7 +156,7 @@ const WITHDRAWALS: Readonly<Record<string, Withdrawal>> = {
   'a policy that demands a code': {
     by: 'password',
     withdraw: demandTotp,
-    challenge: invalid,
+    challenge: () => CODE_DEMANDED,
     reason: 'policy-unmet',
     closes: 'policy',
   },

@@ -120,6 +120,23 @@ test('forward authentication', async (t) => {
     refused(posted, 403, 'CROSS_SITE')
   })
 
+  await t.test('what a client could add to the question of a proxy is refused', async () => {
+    const visitor = await signedIn()
+    const original = 'https://other.example/app'
+    const rows: readonly Readonly<Record<string, string>>[] = [
+      { 'x-original-url': original },
+      { 'x-forwarded-method': 'GET', 'x-original-method': 'POST' },
+      { 'x-latchkey-roles': 'admin' },
+      { x_latchkey_identity_id: 'admin' },
+      { 'x-latchkey_identity.id': 'admin' },
+    ]
+    for (const added of rows) {
+      refused(await visitor.visit(VERIFY, { headers: { ...SCRIPT, ...added } }), 400, 'BAD_REQUEST')
+    }
+    const same = { 'x-original-url': `${ORIGIN}/app`, 'x-original-method': 'GET' }
+    assert.equal((await visitor.visit(VERIFY, { headers: same })).status, 200)
+  })
+
   await t.test('scripts get 401, and programs with a token but no cookie too', async () => {
     refused(await newVisitor().visit(VERIFY, { headers: SCRIPT }), 401, 'UNAUTHORIZED')
     // D-415: nothing proves that the caller is the holder of the token.
@@ -199,6 +216,8 @@ test('forward authentication', async (t) => {
       assert.equal(none.status, 401)
       const unsafe = { ...SCRIPT, 'x-forwarded-method': 'POST', origin: 'https://evil.example' }
       refused(await visitor.visit(VERIFY, { headers: unsafe }), 403, 'CROSS_SITE')
+      const claimed = { ...SCRIPT, x_latchkey_roles: 'admin' }
+      refused(await visitor.visit(VERIFY, { headers: claimed }), 400, 'BAD_REQUEST')
       assert.equal(visitor.cookies.has(SESSION_COOKIE), true)
     },
   )

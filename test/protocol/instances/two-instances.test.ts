@@ -12,6 +12,15 @@ import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { IDENTITY, INVALID } from '../../support/login/challenges.ts'
 import {
+  approveDevice,
+  askForDevice,
+  assertPoll,
+  openQuestion,
+  poll,
+  signInForDevice,
+  startDevice,
+} from '../../support/login/device.ts'
+import {
   answerOf,
   bearer,
   beginLogin,
@@ -111,6 +120,32 @@ test('D-48: two instances that start at the same moment on an empty database', a
       assert.equal(there.headers['www-authenticate'], INVALID)
     },
   )
+
+  await t.test('R040: a device asks one, its user approves at the other', async () => {
+    const device = await startDevice(a)
+    await assertPoll(b, device, 'authorization_pending')
+    await approveDevice(b, device)
+    const replies = await Promise.all([a, b, a, b].map((instance) => poll(instance, device)))
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 400, 400, 400])
+    const { access_token } = replies.find(({ status }) => status === 200)?.json() ?? {}
+    assert.equal((await b.call(IDENTITY, bearer(access_token))).status, 200)
+  })
+
+  await t.test('R040: of an approval here and a denial there, one counts', async () => {
+    const device = await startDevice(a)
+    const [here, there] = [await signInForDevice(a, device), await signInForDevice(b, device)]
+    const [one, other] = [await openQuestion(a, here, device), await openQuestion(b, there, device)]
+    const [approved, denied] = await Promise.all([one('approve'), other('deny')])
+    assert.deepEqual([approved.status, denied.status].sort(), [200, 303])
+    const reply = await poll(b, device)
+    if (approved.status === 303) assert.equal(reply.status, 200, reply.text)
+    else assert.equal(reply.json().error, 'access_denied')
+  })
+
+  await t.test('D-442: the devices of both count together', async () => {
+    for (let n = 0; n < 20; n++) await askForDevice(n % 2 === 0 ? a : b)
+    for (const instance of [a, b]) assert.equal((await askForDevice(instance)).status, 429)
+  })
 
   await t.test('D-34: an instance that starts later knows what was ended before', async (t) => {
     const code = await obtainCode(b)

@@ -43,6 +43,11 @@ const MAY = APIS.flatMap((api) => [
   `GET ${api}/current-identity/mfa`,
   `GET ${api}/current-identity/mfa/qr-code`,
   `POST ${api}/current-identity/mfa/verify`,
+  `POST ${api}/authenticate/passkey`,
+  `POST ${api}/authenticate/passkey/options`,
+  `POST ${api}/current-identity/passkeys`,
+  `POST ${api}/current-identity/passkeys/options`,
+  `POST ${api}/current-identity/passkeys/verify`,
 ])
 const MAY_CANCEL = APIS.map((api) => `DELETE ${api}/current-identity/mfa`)
 

@@ -17,7 +17,7 @@ import {
 import { openOpenssl } from '../../support/certificates/openssl.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { jwtLogin, logInByJwt, registerIdp } from '../../support/idp/jwt-login.ts'
-import { answerTo, INVALID } from '../../support/login/challenges.ts'
+import { answerTo, CODE_DEMANDED, INVALID } from '../../support/login/challenges.ts'
 import { authenticate } from '../../support/login/legacy.ts'
 import { logInOffline, refresh, refreshed } from '../../support/login/refresh.ts'
 import { type Administrator, administrate, assertRefused } from '../../support/management.ts'
@@ -196,7 +196,7 @@ test('policies are replaced and changed', async (t) => {
     const path = `/auth-policies/${policy}`
     const tokens = await logInOffline(service, {}, ada)
     await admin.act('PATCH', path, { secondary: { requireTotp: true } })
-    assert.equal(await answerTo(service, tokens.access_token), INVALID)
+    assert.equal(await answerTo(service, tokens.access_token), CODE_DEMANDED)
     assert.equal((await refresh(service, tokens.refresh_token)).json().error, 'invalid_grant')
     await admin.act('PATCH', path, { secondary: { requireTotp: false } })
     assert.equal(await answerTo(service, tokens.access_token), 'taken', 'nothing had ended')

@@ -54,6 +54,9 @@ test('introspection', async (t) => {
         scope: 'openid offline_access',
         iat: claims.iat,
         exp: claims.exp,
+        amr: ['pwd'],
+        acr: 'urn:latchkey:acr:1fa',
+        auth_time: claims['auth_time'],
       })
     }
   })

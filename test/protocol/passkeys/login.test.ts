@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { enrolledPerson, partialLogin, submitCode } from '../../support/login/authenticator-app.ts'
+import { CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
 import { beginLogin } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { softAuthenticator } from '../../support/passkeys/authenticator.ts'
@@ -128,6 +129,23 @@ test('logins with passkeys', async (t) => {
     const second = await partialLogin(service, person)
     const again = await service.call(PASSKEY, { json: { id: second.authRequestId, code } })
     assertRefused(again, 400, 'MFA_INVALID_TOKEN')
+  })
+
+  await t.test('D-464: a recovery code of the app is not a passkey that nobody has', async () => {
+    // Attack: with the password and two recovery codes, reach what a policy keeps for holders of a passkey.
+    const person = await enrolledPerson(service, admin)
+    await admin.act('PATCH', `/identities/${person.id}`, { authPolicyId: policy })
+    const [code, other] = person.recoveryCodes
+    const { authRequestId: id } = await partialLogin(service, person)
+    const first = await service.call(PASSKEY, { json: { id, code } })
+    assertRefused(first, 400, 'MFA_INVALID_TOKEN')
+    const coded = await submitCode(service, id, code ?? '')
+    assert.deepEqual(coded.json(), { authQueries: [{ ...QUERY, isPasskeyEnrolled: false }] })
+    const second = await service.call(PASSKEY, { json: { id, code: other } })
+    assertRefused(second, 400, 'MFA_INVALID_TOKEN')
+    const call = callsOf(service, await legacyToken(service, person))
+    const legacy = await call(`${CLIENT_API}/authenticate/passkey`, { json: { code: other } })
+    assertRefused(legacy, 409, 'MFA_NOT_ENROLLED')
   })
 
   await t.test('a recovery code does not begin a login', async () => {

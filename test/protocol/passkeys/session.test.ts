@@ -5,7 +5,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { minutes } from '../../../src/base/time/duration.ts'
-import { enrolledPerson, PASSWORD } from '../../support/login/authenticator-app.ts'
+import {
+  authenticatorApp,
+  enrolledPerson,
+  PASSWORD,
+} from '../../support/login/authenticator-app.ts'
+import { answerDevice, poll, signInForDevice, startDevice } from '../../support/login/device.ts'
 import { CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
 import { assertRefreshRefused, refresh } from '../../support/login/refresh.ts'
 import { administrate, assertRefused, logInAs } from '../../support/management.ts'
@@ -14,6 +19,7 @@ import { passkeyPerson, signIn, tokensOf } from '../../support/passkeys/passkey-
 import { type Service, startService } from '../../support/service.ts'
 
 const KEYS = `${CLIENT_API}/current-identity/passkeys`
+const MFA = `${CLIENT_API}/current-identity/mfa`
 
 interface Person {
   readonly username: string
@@ -237,5 +243,30 @@ test('passkeys in sessions', async (t) => {
   await t.test('D-431: a legacy session does not begin with a passkey', async () => {
     const reply = await service.call(`${CLIENT_API}/authenticate?method=passkey`, { json: {} })
     assertRefused(reply, 400, 'COULD_NOT_VALIDATE', 'method')
+  })
+
+  await t.test('D-465: a device that was approved adds no passkey', async () => {
+    // Attack: a user who was talked into approving a device would give the account away for ever.
+    const device = await startDevice(service)
+    const browser = await signInForDevice(service, device, await newcomer())
+    assert.equal((await answerDevice(service, browser, device, 'approve')).status, 303)
+    const call = callsWith(service, (await poll(service, device)).json().access_token)
+    assert.equal((await call(KEYS, 'GET')).status, 200)
+    assertRefused(await call(KEYS, 'POST'), 403, 'LOGIN_TOO_OLD')
+  })
+
+  await t.test('D-465: an old login adds no authenticator app beside a passkey', async () => {
+    // Attack: a stolen token adds an app, whose codes then remove the passkey and make new recovery codes.
+    const person = await newcomer()
+    const other = await session(service, await newcomer())
+    const early = await session(service, person)
+    const pending = (await early(MFA, 'POST')).json().data
+    const call = await session(service, person)
+    await add(service, call, softAuthenticator())
+    service.clock.advance(minutes(10))
+    assertRefused(await call(MFA, 'POST'), 403, 'LOGIN_TOO_OLD')
+    const code = authenticatorApp(pending.provisioningUrl, service.clock).code()
+    assertRefused(await early(`${MFA}/verify`, 'POST', { code }), 403, 'LOGIN_TOO_OLD')
+    assert.equal((await other(MFA, 'POST')).status, 201, 'where there is no other factor')
   })
 })

@@ -8,7 +8,7 @@ import type { Reply } from '../../support/http-client.ts'
 import { headingOf, openAccount } from '../../support/login/account.ts'
 import { enrolledPerson, PASSWORD, setUpApp } from '../../support/login/authenticator-app.ts'
 import { authorizationParameters, exchange, pkce } from '../../support/login/login.ts'
-import { administrate } from '../../support/management.ts'
+import { administrate, assertRefused } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const SITE = 'https://app.example.com/callback'
@@ -237,4 +237,28 @@ test('single sign-on is off by default, and every application asks', async (t) =
   const { browser } = await openAccount(service, await admin.createIdentity({ password: PASSWORD }))
   assertAsked((await ask(browser)).to)
   assert.equal(errorIn((await ask(browser, { prompt: 'none' })).to), 'login_required')
+})
+
+// Attack: at a browser whose user left, a step-up adds a passkey that opens the account for ever.
+test('D-465: a session that is reused sets up a factor only while it is recent', async (t) => {
+  const service = await startService(t, { config: withSites({ duration: '25m' }) })
+  service.clock.hold()
+  const admin = await administrate(service)
+  const person = await admin.createIdentity({ password: PASSWORD })
+  const { browser } = await openAccount(service, person)
+  const stepUp = { acr_values: 'phr' }
+  service.clock.advance(minutes(9))
+  const { to } = await ask(browser, stepUp)
+  assert.match(to, /^\/oidc\/login\/passkey\/enroll\?authRequestID=/)
+  assert.equal((await browser.get(to)).status, 200)
+  service.clock.advance(minutes(1))
+  const id = new URL(to, service.baseUrl).searchParams.get('authRequestID') ?? ''
+  for (const path of ['/oidc/login/passkey/enroll', '/oidc/login/totp/enroll']) {
+    const json = { id, authRequestId: id }
+    const headers = { accept: 'application/json' }
+    const late = await browser.get(path, { method: 'POST', json, headers })
+    assertRefused(late, 403, 'LOGIN_TOO_OLD')
+  }
+  assertAsked((await ask(browser, stepUp)).to)
+  assert.ok(codeIn((await ask(browser)).to), 'and what needs no new factor is not asked')
 })

@@ -34,3 +34,6 @@ export async function assertInvalid(
     assert.equal(await answerTo(service, token), INVALID, what)
   }
 }
+
+/** D-461: a policy demands a code by now. */
+export const CODE_DEMANDED = `${INVALID}, Bearer realm="service-oidc", error="insufficient_user_authentication", error_description="a different authentication is required here", acr_values="urn:latchkey:acr:totp"`

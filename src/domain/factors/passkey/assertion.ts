@@ -40,7 +40,10 @@ export type AssertionVerdict =
 
 const DEEPEST = 6
 
-/** Checks an assertion, or a recovery code in its place, of an identity that is known. */
+/**
+ * Checks an assertion, or a recovery code in its place, of an identity that is known. A recovery code stands in for a
+ * passkey that is there: otherwise one of the authenticator app's would satisfy a policy that demands a passkey (D-464).
+ */
 export async function checkPasskey(
   ports: CheckPorts,
   { identityId, owner, rp }: Prover,
@@ -49,7 +52,10 @@ export async function checkPasskey(
   const given = answer.trimStart().startsWith('{') ? parseJson(answer, DEEPEST) : undefined
   if (given === undefined) {
     const blocked = await countGuess(ports.codeGuesses, identityId, ports.clock.now())
-    return blocked ?? checkRecoveryCode(ports.vault, identityId, answer)
+    if (blocked !== undefined) return blocked
+    const enrolled = await ports.passkeys.listEnrolled([identityId])
+    if (!enrolled.has(identityId)) return { verdict: 'not-enrolled' }
+    return checkRecoveryCode(ports.vault, identityId, answer)
   }
   // A signature cannot be guessed, so it is not counted as a guess.
   const verdict = await judgeAssertion(ports, given.value, { use: 'prove', owner, rp }, identityId)

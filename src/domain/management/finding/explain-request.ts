@@ -147,6 +147,21 @@ const STEPS: Readonly<Record<string, readonly Step[]>> = {
       fails: ['secondary-jwt-missing', 'secondary-jwt-expired', 'secondary-jwt-invalid'],
     },
   ],
+  // Alone or as the second factor.
+  passkey: [
+    {
+      name: 'Passkey',
+      expected: 'one of this identity, answering this challenge at this address',
+      fails: ['passkey-invalid'],
+    },
+    { name: 'Counter', expected: 'higher than the last one', fails: ['passkey-cloned'] },
+    ...USABLE,
+  ],
+  // A `zt-session` under a policy that demands tokens bound to a key or certificate (D-454).
+  bound: [
+    { name: 'First factor', expected: 'proven', fails: [] },
+    { name: 'Session', expected: 'bound to a key or certificate', fails: ['token-not-bound'] },
+  ],
   code: [
     { name: 'First factor', expected: 'proven', fails: [] },
     { name: 'Wrong codes', expected: 'not too many', fails: ['too-many-codes'] },
@@ -173,7 +188,7 @@ function checksOf(
   const failsIn = (steps: readonly Step[]) =>
     steps.findIndex(({ fails }) => (fails as readonly string[]).includes(reason))
   // A second factor is refused with its own method, or with that of the first one.
-  const steps = [STEPS[method], STEPS['secondary'], STEPS['code']].find(
+  const steps = [STEPS[method], STEPS['secondary'], STEPS['code'], STEPS['bound']].find(
     (one) => one !== undefined && failsIn(one) >= 0,
   )
   if (steps === undefined) return []
@@ -217,13 +232,19 @@ const ABOUT_IDENTITY: Readonly<Record<string, string>> = {
   'wrong-password': 'See its credentials',
   'password-locked': 'Unlock the password',
   'wrong-code': 'Reset the second factor',
+  'passkey-cloned': 'Reset the second factor',
   'too-many-codes': 'Reset the second factor',
   'certificate-expired': 'Invite it again',
   'token-expired': 'Renew the invitation',
   'token-used': 'See its credentials',
   'authenticator-removed': 'Invite it again',
 }
-const ABOUT_POLICY = ['method-not-allowed', 'signer-not-allowed', 'more-demanded']
+const ABOUT_POLICY = [
+  'method-not-allowed',
+  'signer-not-allowed',
+  'more-demanded',
+  'token-not-bound',
+]
 const ABOUT_SIGNERS = [
   'signer-unknown',
   'signer-disabled',

@@ -61,7 +61,7 @@ export function addCurrentIdentityMfa(
       description: 'Replaces a pending one. The recovery codes are shown only once.',
       body: fieldsBody(Ignored),
       answers: { 201: StartedMfaEnrollmentReply },
-      codes: ['MFA_EXISTS'],
+      codes: ['MFA_EXISTS', 'FACTOR_NOT_PROVEN', 'LOGIN_TOO_OLD'],
     },
     async (call) => {
       const started = await startEnrollmentInSession(ports, atHost(call))
@@ -114,7 +114,13 @@ export function addCurrentIdentityMfa(
       description: 'Completes a partial legacy session that needed a code.',
       body: fieldsBody(Code),
       answers: { 200: DoneReply },
-      codes: ['MFA_INVALID_TOKEN', 'MFA_ENROLLMENT_NOT_STARTED', 'RATE_LIMITED'],
+      codes: [
+        'MFA_INVALID_TOKEN',
+        'MFA_ENROLLMENT_NOT_STARTED',
+        'FACTOR_NOT_PROVEN',
+        'LOGIN_TOO_OLD',
+        'RATE_LIMITED',
+      ],
     },
     async (call) => {
       const given = { answer: codeField(bodyFields(call.body)), caller: call.caller }

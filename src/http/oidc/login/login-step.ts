@@ -111,7 +111,9 @@ async function stepAnswer(
  * The page for a passkey, which has options of its own: undefined if no passkey is asked for, or if the user has only the
  * other factor that would do (D-432).
  */
-function passkeyStep(authQueries: readonly AuthQuery[]): 'passkey' | 'passkey/enroll' | undefined {
+export function passkeyStep(
+  authQueries: readonly AuthQuery[],
+): 'passkey' | 'passkey/enroll' | undefined {
   const query = authQueries.find(({ typeId }) => typeId === 'PASSKEY')
   if (query?.typeId !== 'PASSKEY') return undefined
   if (query.isPasskeyEnrolled) return 'passkey'

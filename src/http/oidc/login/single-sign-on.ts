@@ -19,7 +19,15 @@ import { sendToClient } from '../client-answers.ts'
 import { PATHS } from '../paths.ts'
 import { setCookie } from './browser-cookie.ts'
 import { during, identified, targetOf } from './during.ts'
-import { answerStep, LOGIN_GET, LOGIN_POST, loginPage, readStep } from './login-step.ts'
+import {
+  answerStep,
+  hasApp,
+  LOGIN_GET,
+  LOGIN_POST,
+  loginPage,
+  passkeyStep,
+  readStep,
+} from './login-step.ts'
 
 type AtListener = Pick<ListenerParts, 'addresses' | 'corsOrigins'>
 
@@ -42,7 +50,7 @@ export async function signOn(
     credentialOf({ site: ACCOUNT_SITE, listener: use.listener }, call),
   )
   if (found === undefined) return undefined
-  const to = (path: 'continue' | 'totp' | 'totp/enroll') =>
+  const to = (path: 'continue' | 'totp' | 'totp/enroll' | 'passkey' | 'passkey/enroll') =>
     use.silent
       ? undefined
       : withCookies(redirect(loginAddress(path, authRequestId)), [setCookie(key, cookie)])
@@ -52,10 +60,8 @@ export async function signOn(
   if (step === undefined) return undefined
   call.isFrom(step)
   if (step.next === 'answer') return sendToClient(call.presentation, step.answer)
-  const isEnrolled = step.authQueries.some(
-    (query) => query.typeId === 'MFA' && query.isTotpEnrolled,
-  )
-  return to(isEnrolled ? 'totp' : 'totp/enroll')
+  const { authQueries } = step
+  return to(passkeyStep(authQueries) ?? (hasApp(authQueries) ? 'totp' : 'totp/enroll'))
 }
 
 export function addContinue(router: Router, ports: AccountPorts, listener: AtListener): void {

@@ -50,7 +50,7 @@ export function addTotpEnroll(
   })
 
   router.add(
-    { ...LOGIN_ROUTE, method: 'POST', url, reads: ['json', 'form'], replies: [201, 406, 409] },
+    { ...LOGIN_ROUTE, method: 'POST', url, reads: ['json', 'form'], replies: [201, 403, 406, 409] },
     async (call) => {
       const { authRequestId, origin } = readStep(call, listener)
       const found = await findRequestForEnrollment(ports, authRequestId, origin)
@@ -77,7 +77,7 @@ export function addTotpEnroll(
       method: 'POST',
       url: PATHS.totpEnrollVerify,
       reads: ['json', 'form'],
-      replies: [200, 302, 401, 404, 406, 429],
+      replies: [200, 302, 401, 403, 404, 406, 409, 429],
     },
     async (call) => {
       const { fields, authRequestId, origin } = readStep(call, listener)

@@ -34,7 +34,7 @@ export function addPasskeyEnroll(
 ): void {
   const url = PATHS.passkeyEnroll
 
-  router.add({ ...LOGIN_GET, url, replies: [...LOGIN_GET.replies, 409] }, async (call) => {
+  router.add({ ...LOGIN_GET, url, replies: [...LOGIN_GET.replies, 403, 409] }, async (call) => {
     const { authRequestId, origin } = readStep(call, listener)
     const found = await findRequestForEnrollment(ports, authRequestId, origin)
     if (!call.wantsHtml) return whatToPost(authRequestId, url, ['id'])
@@ -50,7 +50,7 @@ export function addPasskeyEnroll(
       method: 'POST',
       url,
       reads: ['json', 'form'],
-      replies: [201, 409],
+      replies: [201, 403, 409],
     },
     async (call) => {
       const { authRequestId, origin } = readStep(call, listener)
@@ -73,7 +73,7 @@ export function addPasskeyEnroll(
       method: 'POST',
       url: PATHS.passkeyEnrollVerify,
       reads: ['json', 'form'],
-      replies: [200, 302, 401, 404, 406, 409, 429],
+      replies: [200, 302, 401, 403, 404, 406, 409, 429],
     },
     async (call) => {
       const { fields, authRequestId, origin } = readStep(call, listener)
