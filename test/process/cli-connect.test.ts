@@ -20,7 +20,7 @@ import {
 } from '../support/edge/connect-command.ts'
 import { startRealEdge } from '../support/edge/real-edge.ts'
 import { enrollRouter, makeRouter } from '../support/edge/router-identity.ts'
-import { startSshService } from '../support/edge/ssh-service.ts'
+import { startSshService } from '../support/edge/ssh/ssh-service.ts'
 import { startTcpService, type TcpService } from '../support/edge/tcp-service.ts'
 import { eventually } from '../support/eventually.ts'
 import { httpClient } from '../support/http-client.ts'
