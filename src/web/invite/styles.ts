@@ -54,6 +54,10 @@ details .quiet:hover {
   border-color: var(--accent);
   color: var(--accent);
 }
+button + .quiet {
+  width: 100%;
+  margin-top: 0.625rem;
+}
 [hidden] {
   display: none;
 }
