@@ -46,5 +46,6 @@ declare module 'ssh2' {
       generateKeyPairSync(kind: 'ed25519'): { readonly private: string; readonly public: string }
     }
   }
+  // biome-ignore lint/style/noDefaultExport: the library is CommonJS, and this is how Node shows it
   export default library
 }
