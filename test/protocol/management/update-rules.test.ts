@@ -78,9 +78,12 @@ test('policies are replaced and changed', async (t) => {
           maxAttempts: 3,
           lockoutDurationMinutes: 15,
         },
+        passkey: { allowed: false },
       },
       secondary: {
         requireTotp: false,
+        requirePasskey: false,
+        requireTotpOrPasskey: false,
         requireExtJwt: null,
         requireExtJwtSigner: null,
         requireBoundToken: false,
@@ -126,6 +129,8 @@ test('policies are replaced and changed', async (t) => {
     await change(admin, service, path, { secondary: { requireExtJwtSigner: other } }, ['secondary'])
     assert.deepEqual(await required(), {
       requireTotp: false,
+      requirePasskey: false,
+      requireTotpOrPasskey: false,
       requireExtJwt: other,
       requireExtJwtSigner: other,
       requireBoundToken: false,
