@@ -135,11 +135,13 @@ for (const place of PLACES) {
           'identities',
           'authenticators',
           'totp_enrollments',
+          'passkeys',
           'code_guesses',
           'password_failures',
           'session_endings',
           'authorities',
           'events',
+          'session_samples',
         ],
       )
       assert.doesNotMatch(text, /PRIVATE KEY/)

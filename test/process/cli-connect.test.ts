@@ -3,9 +3,11 @@
  * input and output, real clients, and every end. Issue 17 §3; D-423, D-424.
  */
 import assert from 'node:assert/strict'
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import {
@@ -18,6 +20,7 @@ import {
 } from '../support/edge/connect-command.ts'
 import { startRealEdge } from '../support/edge/real-edge.ts'
 import { enrollRouter, makeRouter } from '../support/edge/router-identity.ts'
+import { startSshService } from '../support/edge/ssh/ssh-service.ts'
 import { startTcpService, type TcpService } from '../support/edge/tcp-service.ts'
 import { eventually } from '../support/eventually.ts'
 import { httpClient } from '../support/http-client.ts'
@@ -218,26 +221,58 @@ describe('real clients', () => {
     assert.equal((await connecting.finished).code, 77)
   })
 
-  // There is no SSH server here: this one says its version, hears that of the client, and leaves.
   test('ssh, with a ProxyCommand', { skip: !isInstalled('ssh') }, async (t) => {
-    let heard = ''
-    const ssh = await startTcpService(t, (socket) => {
-      socket.write('SSH-2.0-LatchkeyTest\r\n')
-      socket.on('data', (chunk) => {
-        heard += chunk.toString('latin1')
-        if (heard.includes('\n')) socket.end()
-      })
-    })
+    const ssh = await startSshService(t, 'ada')
     const { cli, at } = await startAll(t, { ssh: ssh.port })
+    await writeFile(join(cli.home, 'known_hosts'), `build ${ssh.hostKey}\n`)
+    await writeFile(join(cli.home, 'key'), ssh.userKey, { mode: 0o600 })
     const program = programFor(t, ['connect'])
-    const command = `${process.execPath} ${program} connect ${at}/ssh --stdio`
-    const options = { cwd: cli.home, env: { ...cli.environment, PATH: process.env['PATH'] } }
-    const failed = await run(
-      'ssh',
-      ['-v', '-F', 'none', '-o', `ProxyCommand=${command}`, '-o', 'BatchMode=yes', 'ada@build'],
-      options,
-    ).catch((error: { readonly stderr: string }) => error)
-    assert.match(failed.stderr, /remote software version LatchkeyTest/)
-    assert.match(heard, /^SSH-2\.0-OpenSSH/)
+    const options = [
+      `ProxyCommand=${process.execPath} ${program} connect ${at}/ssh --stdio`,
+      'BatchMode=yes',
+      'IdentitiesOnly=yes',
+      `IdentityFile=${join(cli.home, 'key')}`,
+      `UserKnownHostsFile=${join(cli.home, 'known_hosts')}`,
+      'StrictHostKeyChecking=yes',
+    ].flatMap((option) => ['-o', option])
+    const session = (command: string) => {
+      const child = spawn('ssh', ['-F', 'none', ...options, 'ada@build', command], {
+        cwd: cli.home,
+        env: { ...cli.environment, PATH: process.env['PATH'] },
+      })
+      t.after(() => void child.kill('SIGKILL'))
+      let [out, err] = ['', '']
+      child.stdout.on('data', (chunk) => {
+        out += chunk
+      })
+      child.stderr.on('data', (chunk) => {
+        err += chunk
+      })
+      // `close` comes when the ProxyCommand has ended too: it shares the standard error.
+      const finished = once(child, 'close').then(([code]) => ({ code, out }))
+      return { child, finished, out: () => out, err: () => err }
+    }
+    const said = await session('echo hello from build').finished
+    assert.deepEqual(said, { code: 0, out: 'hello from build\n' })
+
+    // What a copy of a file is: a lot of bytes there and back, and their end.
+    const copy = session('cat')
+    const bytes = 'x'.repeat(1_000_000)
+    copy.child.stdin.end(bytes)
+    const copied = await copy.finished
+    assert.equal(copied.code, 0, copy.err())
+    assert.ok(copied.out === bytes, `${copied.out.length} bytes came back`)
+
+    const open = session('cat')
+    open.child.stdin.write('still open')
+    await eventually(() => (open.out() === 'still open' ? true : undefined), 'the session')
+    await cli.succeed(['logout'])
+    const cut = await open.finished
+    assert.equal(cut.code, 255)
+    await eventually(
+      () => (open.err().includes('run: latchkey login') ? true : undefined),
+      'the reason',
+    )
+    assert.deepEqual(ssh.commands, ['echo hello from build', 'cat', 'cat'])
   })
 })

@@ -71,7 +71,10 @@ export function dialGateway(
         clearTimeout(timer)
         signal?.removeEventListener('abort', giveUp)
         const reset = () => {
-          below.resetAndDestroy()
+          // Node never closes the handle of a reset while a shutdown is on its way, and at its exit waits for it forever.
+          // The peer has its end then; there is nothing left to cut.
+          if (socket.writableEnded) below.destroy()
+          else below.resetAndDestroy()
           socket.destroy()
         }
         resolve({ socket, reset })

@@ -3,8 +3,10 @@
  * real proxy; here its questions are written by hand.
  */
 import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import { createLocalJWKSet, jwtVerify } from 'jose'
+import { Secret } from '../../../src/base/secrets/secret.ts'
 import {
   gatewayVisitor,
   NAVIGATION,
@@ -13,7 +15,8 @@ import {
   type Visitor,
 } from '../../support/edge/gateway-visitor.ts'
 import { plainClient } from '../../support/edge/plain-client.ts'
-import { startRealEdge } from '../../support/edge/real-edge.ts'
+import { startRealEdge, travel } from '../../support/edge/real-edge.ts'
+import { enrollRouter } from '../../support/edge/router-identity.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { startService } from '../../support/service.ts'
 
@@ -239,4 +242,33 @@ test('the rules of forward authentication are those of upstreams, and a person g
   const script = await visitor.visit(VERIFY, { headers: SCRIPT })
   assert.equal(script.json().error.code, 'ROLE_REQUIRED')
   assert.equal(page.headers['x-latchkey-identity-id'], undefined)
+})
+
+test('a listener for proxies on other machines has TLS, and follows the certificate of the gateway', async (t) => {
+  const service = await startService(t)
+  const made = await enrollRouter(service)
+  const listen = { host: '0.0.0.0', port: 0 }
+  const edge = await startRealEdge(t, service, {
+    made,
+    verify: { listen, jwt: false, require: {} },
+  })
+  const url = `https://localhost:${edge.verifyPort}`
+  const ask = async () => {
+    const { socket, send, reply } = await travel(t, { url, gatewayCa: service.ca }, { headers: {} })
+    const fields = Object.entries(FORWARDED).map((field) => field.join(': '))
+    send(`${[`GET ${VERIFY} HTTP/1.1`, `host: ${HOST}`, ...fields].join('\r\n')}\r\n\r\n`)
+    const status = (await reply())?.status
+    const shown = socket.getPeerX509Certificate()?.fingerprint256
+    socket.destroy()
+    return { status, shown }
+  }
+  const fingerprint = (pem: string) => new X509Certificate(pem).fingerprint256
+  assert.deepEqual(await ask(), { status: 401, shown: fingerprint(made.identity.cert) })
+  const { identity: next } = await enrollRouter(service, 'gw2')
+  edge.gateway.replaceCertificate({ certificatePem: next.cert, keyPem: new Secret(next.key) })
+  assert.deepEqual(await ask(), { status: 401, shown: fingerprint(next.cert) })
+  const plain = await plainClient()
+    .call(`http://127.0.0.1:${edge.verifyPort}${VERIFY}`)
+    .catch(() => undefined)
+  assert.notEqual(plain?.status, 200)
 })
