@@ -3,10 +3,12 @@
  * that both rely on. SPEC Refresh token, SPEC 401 challenges. Only one refresh runs at a time, and its result is stored
  * before it is used (D-150).
  */
+
 import { abortable } from '../base/time/abortable.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { instant } from '../base/time/instant.ts'
 import type { ExtJwtQuery } from '../protocol/auth-query.ts'
+import { ENDING_HEADER } from '../protocol/headers.ts'
 import { type Call, responseOf, sendCall } from './api-call.ts'
 import { faultOf } from './call-faults.ts'
 import {
@@ -50,8 +52,11 @@ export interface Session {
   readonly call: Call
   /** Gets an API session certificate, and its key, which never leaves this process. */
   certificate(options?: CertificateOptions): Promise<SessionCertificate>
-  /** Ends the session on the server, even if it can no longer be refreshed. */
-  logout(): Promise<void>
+  /**
+   * Ends the session on the server, even if it can no longer be refreshed. Returns the id under which the server says who
+   * has confirmed the end, if it gives one.
+   */
+  logout(): Promise<string | undefined>
   save(): SavedSession
 }
 
@@ -262,6 +267,7 @@ export function createSession(
       const { refreshToken: _, ...rest } = state
       state = { ...rest, accessToken: '', expiresAt: instant(0) }
       deps.close()
+      return answer.headers.get(ENDING_HEADER) ?? undefined
     },
 
     save() {

@@ -147,6 +147,17 @@ test('logout', async (t) => {
     assert.equal((await cli.run(['logout'])).code, 77)
   })
 
+  await t.test('D-381: waits until the end is confirmed, if it is asked to', async (t) => {
+    const cli = await loggedIn(t, service)
+    const { code, stderr } = await cli.run(['logout', '--wait', '61'])
+    assert.equal(code, 64)
+    assert.match(stderr, /from 0 to 60/)
+    assert.match(
+      await cli.succeed(['logout', '--wait', '10']),
+      /^Logged out of .*\nConfirmed by 1 of 1 routers and instances\.\n$/,
+    )
+  })
+
   await t.test('without an answer is exit code 69, and can be done again', async (t) => {
     const other = await startService(t)
     const cli = await loggedIn(t, other)

@@ -95,9 +95,8 @@ for (const kind of SHARED) {
       await events.insert({
         id: 'event-2' as EventId,
         ...at,
-        type: 'mfa.enrolled',
+        type: 'mfa.recovery-code-used',
         identityId: anIdentity().id,
-        details: {},
       })
       const found = await database.query('select * from events order by id')
       assert.deepEqual(

@@ -176,8 +176,9 @@ async function createSharedSession(
     logout: () =>
       contexts.exclusively(name, async () => {
         const now = await contexts.credentials(name)
-        await client.restore(now?.session ?? saved, certificate).logout()
+        const ending = await client.restore(now?.session ?? saved, certificate).logout()
         await contexts.forgetCredentials(name)
+        return ending
       }),
     save: () => saved,
   }

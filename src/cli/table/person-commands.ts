@@ -1,4 +1,5 @@
 /** The commands for users. docs/cli.md. */
+import { WAIT } from '../admin/sessions/confirmations.ts'
 import { SESSION_OPTIONS } from '../contexts/open-session.ts'
 import { type Command, command } from './command.ts'
 
@@ -54,8 +55,8 @@ export const PERSON_COMMANDS: readonly Command[] = [
     words: 'logout',
     what: 'log out: end the session on the server and here',
     audience: 'person',
-    options: { context },
-    examples: ['latchkey logout', 'latchkey logout --context work'],
+    options: { context, ...WAIT },
+    examples: ['latchkey logout', 'latchkey logout --context work', 'latchkey logout --wait 10'],
     load: async () => (await import('../person/logout.ts')).logOut,
   }),
   command({

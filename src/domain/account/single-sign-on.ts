@@ -67,7 +67,7 @@ export async function reuseSession(
   if ('refusal' in owner) return undefined
   const demands = await findDemands(ports, owner.identity, owner.policy, request.ask.stepUp)
   const accepted = acceptPrimary(request, primary, undefined, request.ask.configTypes)
-  const next = { ...accepted, secondary: { factors: secondary.factors, extJwt: undefined } }
+  const next = { ...accepted, secondary: { ...secondary, extJwt: undefined } }
   // A token of an IdP is proven with each login (D-14).
   if (unprovenSigner(demands, next.secondary) !== undefined) return undefined
   // D-465: an old session adds no factor, so the user signs in anew where one must be set up.

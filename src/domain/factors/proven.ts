@@ -46,6 +46,8 @@ export interface ProvenCertificate {
 /** Second factors proven in addition to the primary one, by the same identity. */
 export interface ProvenSecondary {
   readonly factors: ReadonlySet<SecondFactorId>
+  /** A recovery code stood for the passkey among the factors: then nothing was proven that phishing cannot steal (D-464). */
+  readonly isRecovered?: boolean
   /** The signer of the external JWT that was presented with the primary credential. */
   readonly extJwt: ExternalJwtSignerId | undefined
 }

@@ -51,7 +51,7 @@ export async function submitSecondFactor(
   const verdict = await secondFactor(factor).check(ports, prover, code)
   if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, factor, verdict, caller)
 
-  const next = request.state === 'code-issued' ? request : acceptFactor(request, factor)
+  const next = request.state === 'code-issued' ? request : acceptFactor(request, factor, verdict.by)
   const demands = await findDemands(ports, owner.identity, owner.policy, request.ask.stepUp)
   const step = await finishStep(ports, {
     previous: request,

@@ -10,6 +10,8 @@ for (const [amr, expected] of [
   [['pwd', 'ext-jwt', 'mfa'], 'urn:latchkey:acr:2fa'],
   [['pwd', 'pop', 'user', 'mfa'], 'phr'],
   [['pop', 'user', 'mfa'], 'phr'],
+  // D-464: phishing can steal a recovery code.
+  [['pwd', 'pop', 'recovery-code', 'mfa'], 'urn:latchkey:acr:2fa'],
   [['pwd', 'otp', 'pop', 'user', 'mfa'], 'phr'],
   [[], 'urn:latchkey:acr:1fa'],
 ] as const) {

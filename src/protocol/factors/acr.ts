@@ -2,6 +2,7 @@
  * Authentication context classes: what `acr_values` can ask for and what `acr` states. D-460; OIDC Core §2 and §3.1.2.1,
  * RFC 9470. They follow from `amr`, so that nothing about them is stored.
  */
+import { RECOVERY_CODE } from './amr.ts'
 import { type FactorChoice, SECOND_FACTOR_IDS, SECOND_FACTORS } from './second-factors.ts'
 
 export const ACR = {
@@ -27,7 +28,8 @@ const SEVERAL_FACTORS = 'mfa'
 
 /** Returns the strongest class that a login reached. `amr` states each of its factors. */
 export function acrOf(amr: readonly string[]): string {
-  if (amr.includes(SECOND_FACTORS.passkey.amr)) return ACR.passkey
+  const hasPasskey = amr.includes(SECOND_FACTORS.passkey.amr) && !amr.includes(RECOVERY_CODE)
+  if (hasPasskey) return ACR.passkey
   if (amr.includes(SECOND_FACTORS.totp.amr)) return ACR.totp
   return amr.includes(SEVERAL_FACTORS) ? ACR.twoFactors : ACR.oneFactor
 }

@@ -9,6 +9,9 @@ export const AMR_WORDS = {
   passkey: SECOND_FACTORS.passkey.amr,
 } as const
 
+/** Stated instead of `user` where a recovery code stood for a passkey (D-464). RFC 8176 has no word for it. */
+export const RECOVERY_CODE = 'recovery-code'
+
 /** RFC 8176: the user was present. Stated with every passkey (D-433). */
 export const USER_PRESENT = 'user'
 

@@ -212,6 +212,7 @@ function toRow(session: ApiSession): ApiSessionRow {
     primary: proofOf(primary),
     extJwt: secondary.extJwt,
     factors: furtherFactors(secondary.factors),
+    isRecovered: secondary.isRecovered,
     boundKey: session.kind === 'oidc' ? session.boundKey : undefined,
     isSealed: session.kind === 'oidc' ? session.isSealed : undefined,
     isDevice: session.kind === 'oidc' ? session.isDevice : undefined,
@@ -290,12 +291,16 @@ function legacy(row: Selectable<ApiSessionRow>): LegacySession {
 
 function common(row: Selectable<ApiSessionRow>) {
   const read = reading('api_sessions', row.id, row)
-  const { primary, extJwt, factors } = read('proof', json(PROVEN))
+  const { primary, extJwt, factors, isRecovered } = read('proof', json(PROVEN))
   return {
     id: row.id,
     identityId: row.identity_id,
     primary: { ...primary, identityId: row.identity_id },
-    secondary: { factors: factorsOf(read('is_totp_proven', truth), factors), extJwt },
+    secondary: {
+      factors: factorsOf(read('is_totp_proven', truth), factors),
+      extJwt,
+      ...(isRecovered === undefined ? {} : { isRecovered }),
+    },
     amr: read('amr', json(listOf(text))),
     configTypes: read('config_types', json(listOf(text))),
     address: row.address,

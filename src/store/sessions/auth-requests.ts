@@ -53,6 +53,7 @@ const BODY = object({
   secondary: object({
     totp: boolean,
     factors: FURTHER_FACTORS,
+    isRecovered: optional(boolean),
     extJwt: optional(text<ExternalJwtSignerId>),
   }),
   /** For a code; false if there is none yet. */
@@ -164,6 +165,7 @@ function columns(
     secondary: {
       totp: secondary.factors.has('totp'),
       factors: furtherFactors(secondary.factors),
+      isRecovered: secondary.isRecovered,
       extJwt: secondary.extJwt,
     },
     byEnrollment: code?.byEnrollment ?? false,
@@ -226,13 +228,17 @@ function tokensIssued(row: Selectable<AuthRequestRow>): TokensIssued {
 function common(row: Selectable<AuthRequestRow>) {
   const read = reading('auth_requests', row.key, row)
   const { primary, secondary, byEnrollment, sessionId, ...body } = read('body', json(BODY))
-  const { totp, factors, extJwt } = secondary
+  const { totp, factors, extJwt, isRecovered } = secondary
   const stored = {
     key: row.key,
     revision: row.revision,
     ...body,
     primary: { ...primary, identityId: row.identity_id },
-    secondary: { factors: factorsOf(totp, factors), extJwt },
+    secondary: {
+      factors: factorsOf(totp, factors),
+      extJwt,
+      ...(isRecovered === undefined ? {} : { isRecovered }),
+    },
     expiresAt: row.expires_at,
   }
   return { stored, byEnrollment, sessionId }

@@ -37,6 +37,7 @@ export const PROVEN = object({
   primary: PROOF,
   extJwt: optional(text<ExternalJwtSignerId>),
   factors: FURTHER_FACTORS,
+  isRecovered: optional(boolean),
   /** The key of DPoP, for an OIDC session. */
   boundKey: optional(text),
   isSealed: optional(boolean),

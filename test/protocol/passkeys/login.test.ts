@@ -4,7 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { enrolledPerson, partialLogin, submitCode } from '../../support/login/authenticator-app.ts'
+import { decodeJwt } from 'jose'
+import {
+  enrolledPerson,
+  exchangeOf,
+  partialLogin,
+  submitCode,
+} from '../../support/login/authenticator-app.ts'
 import { CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
 import { beginLogin } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
@@ -125,7 +131,11 @@ test('logins with passkeys', async (t) => {
     const [code] = person.recoveryCodes
     const first = await partialLogin(service, person)
     const json = { id: first.authRequestId, code }
-    assert.equal((await service.call(PASSKEY, { json })).status, 302)
+    const done = await service.call(PASSKEY, { json })
+    const { access_token } = (await exchangeOf(service, first, done)).json()
+    // D-464: phishing can steal it, so the tokens do not claim what a passkey proves.
+    const { amr, acr } = decodeJwt<{ amr: string[]; acr: string }>(access_token)
+    assert.deepEqual([amr, acr], [['pwd', 'pop', 'recovery-code', 'mfa'], 'urn:latchkey:acr:2fa'])
     const second = await partialLogin(service, person)
     const again = await service.call(PASSKEY, { json: { id: second.authRequestId, code } })
     assertRefused(again, 400, 'MFA_INVALID_TOKEN')

@@ -125,6 +125,7 @@ export function acceptPrimary(
     ask: { ...request.ask, configTypes },
     primary,
     secondary: {
+      ...(isSame && request.secondary.isRecovered === true ? { isRecovered: true } : {}),
       factors: withItself(primary, isSame ? request.secondary.factors : NO_FACTORS),
       extJwt,
     },
@@ -143,9 +144,11 @@ export function withItself(
 export function acceptFactor(
   request: PartiallyAuthenticated,
   factor: SecondFactorId,
+  by: SecondFactorId | 'recovery-code' = factor,
 ): PartiallyAuthenticated {
   const factors = new Set([...request.secondary.factors, factor])
-  const secondary = { ...request.secondary, factors }
+  const isRecovered = factor === 'passkey' && by === 'recovery-code'
+  const secondary = { ...request.secondary, factors, ...(isRecovered ? { isRecovered } : {}) }
   return { ...request, revision: request.revision + 1, secondary }
 }
 

@@ -225,7 +225,7 @@ function changes(frame: ConsoleFrame, page: IdentityPage): SafeHtml {
       ? dangerous(frame, {
           path: at('reset-second-factor'),
           label: 'Reset second factor',
-          consequence: `Removes the authenticator app of ${name} and its recovery codes, for a lost phone. Until a new one is set up, the first factor alone is enough, unless the policy demands a second.`,
+          consequence: `Removes the authenticator app, the passkeys and the recovery codes of ${name}, for a lost phone. Until a new one is set up, the first factor alone is enough, unless the policy demands a second.`,
         })
       : undefined,
     isDisabled
