@@ -192,8 +192,8 @@ test('unusual requests', async (t) => {
 /** R020: nowhere but to our own login page or to the redirect URI that every request here names. */
 function assertLeadsToTheClient(reply: Reply): void {
   const location = String(reply.headers.location)
-  const [ours, theirs] = ['/oidc/login/username?authRequestID=', `${REDIRECT_URI}?`]
-  assert.ok(location.startsWith(ours) || location.startsWith(theirs), location)
+  const isOurs = /^\/oidc\/login\/(?:username|cert|ext-jwt)\?authRequestID=/.test(location)
+  assert.ok(isOurs || location.startsWith(`${REDIRECT_URI}?`), location)
 }
 
 function assertPage(reply: Reply): void {
