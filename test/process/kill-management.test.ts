@@ -153,7 +153,9 @@ async function workUntilKilled(
   let killing: Promise<void> | undefined
   const ledger = createLedger(() => {
     left -= 1
-    if (left <= 0) killing ??= kill()
+    // In the last round from outside there must be a login to lose.
+    const isReady = answers !== ANSWERS || world.begun.length > 0
+    if (left <= 0 && isReady) killing ??= kill()
   })
   const work = async (live: (one: Chance) => Promise<unknown>) => {
     const own = chance(fate.below(2 ** 32))
