@@ -1,6 +1,7 @@
 /** Latchkey as an operator runs it: `latchkey run` in a process of its own, with the settings of a new home. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -48,8 +49,7 @@ export async function startLatchkey(
   })
   const errors = keepErrors(child)
   try {
-    await waitForPort(home.port, begun + START_LIMIT_MILLISECONDS, child)
-    const ca = await readFile(join(home.folder, 'pki', 'ca.pem'), 'utf8')
+    const ca = await waitForCa(home, begun + START_LIMIT_MILLISECONDS, child)
     const first = await openConnection({ port: home.port, ca })
     await expect(first, 200, { method: 'GET', path: '/version' })
     const startMilliseconds = performance.now() - begun
@@ -85,12 +85,15 @@ export function keepErrors(child: ChildProcess): () => string {
   return () => text
 }
 
-async function waitForPort(port: number, deadline: number, child: ChildProcess): Promise<void> {
-  while (!(await isOpen(port))) {
+/** The port is bound before a new home is complete, so both are waited for. */
+async function waitForCa(home: Home, deadline: number, child: ChildProcess): Promise<string> {
+  const file = join(home.folder, 'pki', 'ca.pem')
+  while (!(existsSync(file) && (await isOpen(home.port)))) {
     if (child.exitCode !== null) throw new Error(`exit code ${child.exitCode}`)
     if (performance.now() > deadline) throw new Error('nothing listens')
     await pause(5)
   }
+  return readFile(file, 'utf8')
 }
 
 async function isOpen(port: number): Promise<boolean> {
