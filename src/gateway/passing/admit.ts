@@ -4,7 +4,7 @@
  */
 import { isGone } from '../../https-server/http2.ts'
 import type { Accepted, Refused, Router } from '../../router/router.ts'
-import { answerTo } from '../http/answers.ts'
+import { answerTo, brandOf } from '../http/answers.ts'
 import type { Field } from '../http/fields.ts'
 import { answerUnmet, describeUnmet } from '../rules/answer-unmet.ts'
 import type { Unmet } from '../rules/judge.ts'
@@ -33,16 +33,12 @@ export type Admit = (
   upstream: UpstreamSettings,
 ) => Promise<Accepted | undefined>
 
-/** Used until the controller has sent its own; no client is asked for a token before that. */
-const UNKNOWN_BRAND = 'service'
-
 export function createAdmit(deps: {
   readonly router: Pick<Router, 'check' | 'brand'>
   readonly waysIn: readonly WayIn[]
   readonly judge: JudgeCaller
 }): Admit {
   const { router, waysIn, judge } = deps
-  const brand = () => router.brand() ?? UNKNOWN_BRAND
 
   async function authenticate(
     exchange: Exchange,
@@ -66,12 +62,12 @@ export function createAdmit(deps: {
       const unmet = judge(verdict, upstream)
       if (unmet === undefined) return verdict
       if (waysIn.some((way) => way.refuseUnmet?.(exchange, upstream, unmet))) return undefined
-      exchange.answer(answerUnmet(unmet, brand()), describeUnmet(unmet))
+      exchange.answer(answerUnmet(unmet, brandOf(router)), describeUnmet(unmet))
       return undefined
     }
     if (waysIn.some((way) => way.refuse?.(exchange, upstream, verdict))) return undefined
     const { verdict: _, ...why } = verdict
-    exchange.answer(answerTo(verdict, exchange.inbound.token, brand()), why)
+    exchange.answer(answerTo(verdict, exchange.inbound.token, brandOf(router)), why)
     return undefined
   }
 }

@@ -16,7 +16,7 @@ import {
   type Visit,
   wantsPage,
 } from '../browser/visit.ts'
-import { type Answer, ownAnswer } from '../http/answers.ts'
+import { type Answer, brandOf, ownAnswer } from '../http/answers.ts'
 import type { Field } from '../http/fields.ts'
 import { answerUnmet } from '../rules/answer-unmet.ts'
 import type { JudgeCaller } from '../rules/judge-caller.ts'
@@ -44,7 +44,7 @@ export async function verifyVisit(
   const verdict = await sessions.check(session)
   if (verdict.verdict === 'refused') return refuse(ports, visit, canRedirect, verdict)
   const unmet = ports.judge(verdict, ports)
-  if (unmet !== undefined) return answerWith(visit, answerUnmet(unmet, brandOf(ports)))
+  if (unmet !== undefined) return answerWith(visit, answerUnmet(unmet, brandOf(ports.router)))
   return accept(ports, session, verdict)
 }
 
@@ -81,7 +81,10 @@ async function refuse(
   }
   if (pageReasonOf(refused) === 'unavailable') return answerWith(visit, { code: 'NOT_READY' })
   if (!canSignIn(refused)) return answerWith(visit, { code: 'FORBIDDEN' })
-  return answerWith(visit, { code: 'UNAUTHORIZED', challenges: missingToken(brandOf(ports)) })
+  return answerWith(visit, {
+    code: 'UNAUTHORIZED',
+    challenges: missingToken(brandOf(ports.router)),
+  })
 }
 
 /** JSON, or a page if a person waits for one: proxies pass the body of a refusal on. */
@@ -98,6 +101,3 @@ export function answerWith(visit: Visit, answer: Answer): BrowserAnswer {
     code: answer.code,
   }
 }
-
-/** Used until the controller has sent its own. */
-const brandOf = ({ router }: VerifyPorts) => router.brand() ?? 'service'
