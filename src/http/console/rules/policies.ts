@@ -24,7 +24,7 @@ import {
 import type { PolicyValues } from '../../../web/console/rules/policy-form.ts'
 import { policyPreviewPage } from '../../../web/console/rules/policy-preview-page.ts'
 import { readBody } from '../../edge-api/read-body.ts'
-import { chosenOf } from '../../management-api/auth-policies.ts'
+import { chosenOf } from '../../management-api/rules/auth-policies.ts'
 import type { Fields } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes, consolePage } from '../console-route.ts'
 import type { ConsolePorts } from '../ports.ts'

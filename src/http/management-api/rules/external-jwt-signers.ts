@@ -1,15 +1,18 @@
 /** /external-jwt-signers of the management API: API 3.3, 4.5. */
 
 import type { z } from 'zod'
-import type { ExternalJwtSignerId } from '../../base/ids.ts'
-import { Secret } from '../../base/secrets/secret.ts'
-import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
-import * as contract from '../../contract/management/external-jwt-signers.ts'
-import { CheckedJwtReply, SignerCheck } from '../../contract/management/signer-check.ts'
-import { SignerDiscovery, SignerProposalReply } from '../../contract/management/signer-discovery.ts'
-import type { ExternalJwtSigner, SignerKeys } from '../../domain/ext-jwt/signer.ts'
-import { SIGNER_FIELDS } from '../../domain/lists/fields.ts'
-import { checkSigner, findCheckedSigner } from '../../domain/management/check-signer.ts'
+import type { ExternalJwtSignerId } from '../../../base/ids.ts'
+import { Secret } from '../../../base/secrets/secret.ts'
+import { CreatedReply, DoneReply } from '../../../contract/envelope.ts'
+import * as contract from '../../../contract/management/external-jwt-signers.ts'
+import { CheckedJwtReply, SignerCheck } from '../../../contract/management/signer-check.ts'
+import {
+  SignerDiscovery,
+  SignerProposalReply,
+} from '../../../contract/management/signer-discovery.ts'
+import type { ExternalJwtSigner, SignerKeys } from '../../../domain/ext-jwt/signer.ts'
+import { SIGNER_FIELDS } from '../../../domain/lists/fields.ts'
+import { checkSigner, findCheckedSigner } from '../../../domain/management/check-signer.ts'
 import {
   createSigner,
   deleteSigner,
@@ -17,15 +20,15 @@ import {
   listSigners,
   type SignerDetail,
   updateSigner,
-} from '../../domain/management/manage-signers.ts'
-import type { ManagementPorts } from '../../domain/management/ports.ts'
-import { discoverSigner } from '../../domain/management/signers/discover-signer.ts'
-import { EXTERNAL_JWT_SIGNER } from '../../entities/external-jwt-signer.ts'
-import { created, done, found, idIn, listed, selfLink, timeOrNull } from '../edge-api/answers.ts'
-import type { Api } from '../edge-api/api.ts'
-import { patched } from '../edge-api/changed-body.ts'
-import { chosenFields, managedFields } from '../edge-api/described-body.ts'
-import { deferredBody, jsonBody } from '../reading/declared-body.ts'
+} from '../../../domain/management/manage-signers.ts'
+import type { ManagementPorts } from '../../../domain/management/ports.ts'
+import { discoverSigner } from '../../../domain/management/signers/discover-signer.ts'
+import { EXTERNAL_JWT_SIGNER } from '../../../entities/external-jwt-signer.ts'
+import { created, done, found, idIn, listed, selfLink, timeOrNull } from '../../edge-api/answers.ts'
+import type { Api } from '../../edge-api/api.ts'
+import { patched } from '../../edge-api/changed-body.ts'
+import { chosenFields, managedFields } from '../../edge-api/described-body.ts'
+import { deferredBody, jsonBody } from '../../reading/declared-body.ts'
 
 const ALL = '/external-jwt-signers'
 const ONE = `${ALL}/:id` as const

@@ -1,10 +1,10 @@
 /** /auth-policies of the management API: API 3.3, 4.4. */
 
 import type { z } from 'zod'
-import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
-import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
-import * as contract from '../../contract/management/auth-policies.ts'
-import { AUTH_POLICY_FIELDS } from '../../domain/lists/fields.ts'
+import type { AuthPolicyId, ExternalJwtSignerId } from '../../../base/ids.ts'
+import { CreatedReply, DoneReply } from '../../../contract/envelope.ts'
+import * as contract from '../../../contract/management/auth-policies.ts'
+import { AUTH_POLICY_FIELDS } from '../../../domain/lists/fields.ts'
 import {
   createPolicy,
   deletePolicy,
@@ -12,17 +12,17 @@ import {
   listPolicies,
   type NewAuthPolicy,
   updatePolicy,
-} from '../../domain/management/manage-policies.ts'
-import type { AuthPolicy } from '../../domain/policies/auth-policy.ts'
-import type { PolicyPorts } from '../../domain/policies/ports.ts'
-import { AUTH_POLICY } from '../../entities/auth-policy.ts'
-import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
-import type { Api } from '../edge-api/api.ts'
-import { isMembers, patched } from '../edge-api/changed-body.ts'
-import { managedFields } from '../edge-api/described-body.ts'
-import type { Body } from '../reading/body.ts'
-import { deferredBody, jsonBody } from '../reading/declared-body.ts'
-import { invalid } from '../reading/fields.ts'
+} from '../../../domain/management/manage-policies.ts'
+import type { AuthPolicy } from '../../../domain/policies/auth-policy.ts'
+import type { PolicyPorts } from '../../../domain/policies/ports.ts'
+import { AUTH_POLICY } from '../../../entities/auth-policy.ts'
+import { created, done, found, idIn, listed, selfLink } from '../../edge-api/answers.ts'
+import type { Api } from '../../edge-api/api.ts'
+import { isMembers, patched } from '../../edge-api/changed-body.ts'
+import { managedFields } from '../../edge-api/described-body.ts'
+import type { Body } from '../../reading/body.ts'
+import { deferredBody, jsonBody } from '../../reading/declared-body.ts'
+import { invalid } from '../../reading/fields.ts'
 
 const ALL = '/auth-policies'
 const ONE = `${ALL}/:id` as const

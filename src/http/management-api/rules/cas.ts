@@ -1,12 +1,12 @@
 /** /cas of the management API: API 3.3, 4.6. */
 
 import type { z } from 'zod'
-import type { CaId } from '../../base/ids.ts'
-import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
-import * as contract from '../../contract/management/cas.ts'
-import type { Ca } from '../../domain/certificates/third-party/ca.ts'
-import { CA_FIELDS } from '../../domain/lists/fields.ts'
-import { inviteByCa } from '../../domain/management/ca-invitation.ts'
+import type { CaId } from '../../../base/ids.ts'
+import { CreatedReply, DoneReply } from '../../../contract/envelope.ts'
+import * as contract from '../../../contract/management/cas.ts'
+import type { Ca } from '../../../domain/certificates/third-party/ca.ts'
+import { CA_FIELDS } from '../../../domain/lists/fields.ts'
+import { inviteByCa } from '../../../domain/management/ca-invitation.ts'
 import {
   createCa,
   deleteCa,
@@ -14,15 +14,15 @@ import {
   listCas,
   updateCa,
   verifyCa,
-} from '../../domain/management/manage-cas.ts'
-import type { ManagementPorts } from '../../domain/management/ports.ts'
-import { CA } from '../../entities/ca.ts'
-import { text } from '../answer.ts'
-import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
-import type { Api } from '../edge-api/api.ts'
-import { patched, withDefaults } from '../edge-api/changed-body.ts'
-import { chosenFields, managedFields } from '../edge-api/described-body.ts'
-import { deferredBody, jsonBody, textBody } from '../reading/declared-body.ts'
+} from '../../../domain/management/manage-cas.ts'
+import type { ManagementPorts } from '../../../domain/management/ports.ts'
+import { CA } from '../../../entities/ca.ts'
+import { text } from '../../answer.ts'
+import { created, done, found, idIn, listed, selfLink } from '../../edge-api/answers.ts'
+import type { Api } from '../../edge-api/api.ts'
+import { patched, withDefaults } from '../../edge-api/changed-body.ts'
+import { chosenFields, managedFields } from '../../edge-api/described-body.ts'
+import { deferredBody, jsonBody, textBody } from '../../reading/declared-body.ts'
 
 const ALL = '/cas'
 const ONE = `${ALL}/:id` as const
