@@ -2,7 +2,7 @@
 
 import type { z } from 'zod'
 import type { CaId } from '../../../base/ids.ts'
-import { CreatedReply, DoneReply } from '../../../contract/envelope.ts'
+import { DoneReply } from '../../../contract/envelope.ts'
 import * as contract from '../../../contract/management/cas.ts'
 import type { Ca } from '../../../domain/certificates/third-party/ca.ts'
 import { CA_FIELDS } from '../../../domain/lists/fields.ts'
@@ -18,101 +18,44 @@ import {
 import type { ManagementPorts } from '../../../domain/management/ports.ts'
 import { CA } from '../../../entities/ca.ts'
 import { text } from '../../answer.ts'
-import { created, done, found, idIn, listed, selfLink } from '../../edge-api/answers.ts'
+import { done, idIn, selfLink } from '../../edge-api/answers.ts'
 import type { Api } from '../../edge-api/api.ts'
-import { patched, withDefaults } from '../../edge-api/changed-body.ts'
 import { chosenFields, managedFields } from '../../edge-api/described-body.ts'
-import { deferredBody, jsonBody, textBody } from '../../reading/declared-body.ts'
+import { textBody } from '../../reading/declared-body.ts'
+import { addRuleRoutes } from './rule-routes.ts'
 
 const ALL = '/cas'
 const ONE = `${ALL}/:id` as const
 
 export function addCas(api: Api, ports: ManagementPorts): void {
-  api.add(
-    {
-      method: 'POST',
-      path: ALL,
-      access: 'admin',
+  addRuleRoutes(api, {
+    path: ALL,
+    one: 'a third-party CA',
+    many: 'third-party CAs',
+    fields: CA_FIELDS,
+    shape: contract.NewCa,
+    replies: { one: contract.CaReply, list: contract.CaListReply },
+    create: {
       summary: 'Register a third-party CA',
       description: 'It has no effect until it is verified.',
-      body: jsonBody(contract.NewCa),
-      answers: { 201: CreatedReply },
       codes: ['ENTITY_NAME_IN_USE', 'CERT_IN_USE', 'INVALID_CERT_PEM', 'CERTIFICATE_IS_NOT_CA'],
+      run: (input, caller) => createCa(ports, chosenOf(input), caller),
     },
-    async ({ input, caller }) => created('cas', await createCa(ports, chosenOf(input), caller)),
-  )
-
-  api.add(
-    {
-      method: 'GET',
-      path: ALL,
-      access: 'admin',
-      summary: 'List third-party CAs',
-      list: CA_FIELDS,
-      answers: { 200: contract.CaListReply },
-    },
-    async ({ list }) => listed(CA_FIELDS, list, await listCas(ports, list), caBody),
-  )
-
-  api.add(
-    {
-      method: 'GET',
-      path: ONE,
-      access: 'admin',
-      summary: 'Read a third-party CA',
-      answers: { 200: contract.CaReply },
-    },
-    async ({ path }) => found(caBody(await findCa(ports, idIn(path)))),
-  )
-
-  api.add(
-    {
-      method: 'PUT',
-      path: ONE,
-      access: 'admin',
-      summary: 'Replace a third-party CA',
-      body: deferredBody(contract.NewCa, { mayOmit: ['certPem'] }),
-      answers: { 200: DoneReply },
+    list: (query) => listCas(ports, query),
+    find: (id: CaId) => findCa(ports, id),
+    show: caBody,
+    update: {
       codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
+      bodyOf: chosenOfCa,
+      fixed: ['certPem'],
+      run: (id, change, caller) =>
+        updateCa(ports, id, (current) => chosenOf(change(current)), caller),
     },
-    async ({ path, body, input, caller }) => {
-      const chosen = ({ certPem }: Ca) => chosenOf(input(withDefaults({ certPem }, body)))
-      await updateCa(ports, idIn<CaId>(path), chosen, caller)
-      return done()
-    },
-  )
-
-  api.add(
-    {
-      method: 'PATCH',
-      path: ONE,
-      access: 'admin',
-      summary: 'Change a third-party CA',
-      body: deferredBody(contract.NewCa),
-      answers: { 200: DoneReply },
-      codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
-    },
-    async ({ path, body, input, caller }) => {
-      const changed = (current: Ca) => chosenOf(input(patched(chosenOfCa(current), body)))
-      await updateCa(ports, idIn<CaId>(path), changed, caller)
-      return done()
-    },
-  )
-
-  api.add(
-    {
-      method: 'DELETE',
-      path: ONE,
-      access: 'admin',
-      summary: 'Delete a third-party CA',
-      answers: { 200: DoneReply },
+    remove: {
       codes: ['LAST_ADMINISTRATOR'],
+      run: (id, caller) => deleteCa(ports, id, caller),
     },
-    async ({ path, caller }) => {
-      await deleteCa(ports, idIn<CaId>(path), caller)
-      return done()
-    },
-  )
+  })
 
   api.add(
     {
