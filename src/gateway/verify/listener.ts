@@ -4,12 +4,13 @@
  * gateway. Whoever can reach it can ask about any host and path, and learns nothing without the cookie.
  */
 import { once } from 'node:events'
-import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type HostPort, isLoopbackHost } from '../../base/host-port.ts'
 import { newId, type RequestId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
+import { http } from '../../base/node/http.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
