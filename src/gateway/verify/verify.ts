@@ -19,13 +19,12 @@ import {
 import { type Answer, brandOf, ownAnswer } from '../http/answers.ts'
 import type { Field } from '../http/fields.ts'
 import { answerUnmet } from '../rules/answer-unmet.ts'
-import type { JudgeCaller } from '../rules/judge-caller.ts'
+import { judgeCaller } from '../rules/judge-caller.ts'
 import type { Requirements } from '../settings/settings.ts'
 import type { IdentityJwts } from './identity-jwt.ts'
 
 export interface VerifyPorts extends SignInPorts {
   readonly router: Pick<Router, 'brand' | 'rolesOf'>
-  readonly judge: JudgeCaller
   readonly require: Requirements
   /** Undefined: the service gets no JWT. */
   readonly jwts: IdentityJwts | undefined
@@ -43,7 +42,7 @@ export async function verifyVisit(
   if (isCrossSite(visit)) return answerWith(visit, { code: 'CROSS_SITE' })
   const verdict = await sessions.check(session)
   if (verdict.verdict === 'refused') return refuse(ports, visit, canRedirect, verdict)
-  const unmet = ports.judge(verdict, ports)
+  const unmet = judgeCaller(ports, verdict, ports)
   if (unmet !== undefined) return answerWith(visit, answerUnmet(unmet, brandOf(ports.router)))
   return accept(ports, session, verdict)
 }
