@@ -1,16 +1,48 @@
 /** Refresh tokens by their hash. Used ones are kept until they would have expired (D-27). */
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { AuthenticatorId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { RefreshToken } from '../../domain/factors/refresh-token.ts'
-import type { RefreshTokens } from '../../domain/tokens/stores.ts'
+import type { OwnedRefreshToken, RefreshTokens } from '../../domain/tokens/stores.ts'
 import { fixedQuery, insertRow } from '../fixed-query.ts'
+import { AUTHENTICATOR_COLUMNS, authenticatorOf } from '../identities/authenticators.ts'
+import { IDENTITY_COLUMNS, identityOf } from '../identities/identities.ts'
 import { reading, text } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { RefreshTokenRow, Tables } from '../tables.ts'
+import { SESSION_COLUMNS, sessionOf } from './api-sessions.ts'
+
+/** The key comes first. */
+const COLUMNS = [
+  'hash',
+  'session_id',
+  'issued_at',
+  'expires_at',
+  'spent_at',
+  'successor',
+] as const satisfies readonly (keyof RefreshTokenRow)[]
 
 const FIND = fixedQuery((db, { hash }: { hash: SecretHash }) =>
   db.selectFrom('refresh_tokens').selectAll().where('hash', '=', hash),
+)
+const FIND_OWNED = fixedQuery((db, { hash }: { hash: SecretHash }) =>
+  db
+    .selectFrom('refresh_tokens')
+    .leftJoin('api_sessions', 'api_sessions.id', 'refresh_tokens.session_id')
+    .leftJoin('identities', 'identities.id', 'api_sessions.identity_id')
+    .leftJoin('authenticators', 'authenticators.identity_id', 'identities.id')
+    .leftJoin('passkeys', 'passkeys.id', 'api_sessions.authenticator_id')
+    .select([
+      ...prefixed('refresh_tokens', COLUMNS),
+      ...prefixed('api_sessions', SESSION_COLUMNS),
+      ...prefixed('identities', IDENTITY_COLUMNS),
+      ...prefixed('authenticators', AUTHENTICATOR_COLUMNS),
+      ...prefixed('passkeys', ['id']),
+    ])
+    .where('refresh_tokens.hash', '=', hash)
+    .orderBy('authenticators.created_at')
+    .orderBy('authenticators.id'),
 )
 const TAKE = fixedQuery(
   (db, { hash, at, successor }: { hash: SecretHash; at: Instant; successor: SecretHash }) =>
@@ -26,6 +58,12 @@ export function sqlRefreshTokens(db: Kysely<Tables>): RefreshTokens {
     async find(hash) {
       const row = await FIND.first(db, { hash })
       return row && fromRow(row)
+    },
+
+    async findOwned(hash) {
+      const { rows } = await FIND_OWNED.run(db, { hash })
+      const [row] = rows
+      return row && ownedFromRows(row, rows)
     },
 
     async insert(token) {
@@ -66,4 +104,43 @@ function fromRow(row: Selectable<RefreshTokenRow>): RefreshToken {
     expiresAt: row.expires_at,
     spent: at === null ? undefined : { at, successor: read('successor', text<SecretHash>) },
   }
+}
+
+/** The columns of several tables. */
+type JoinedRow = Readonly<Record<string, unknown>>
+
+/** There is a row for each authenticator, or one row without. */
+function ownedFromRows(row: JoinedRow, rows: readonly JoinedRow[]): OwnedRefreshToken | undefined {
+  const token = part(row, 'refresh_tokens', COLUMNS)
+  if (token === undefined) return undefined
+  const session = part(row, 'api_sessions', SESSION_COLUMNS)
+  const identity = part(row, 'identities', IDENTITY_COLUMNS)
+  const passkeyId = row.passkeys_id as AuthenticatorId | null
+  return {
+    token: fromRow(token),
+    session: session && sessionOf(session),
+    identity: identity && identityOf(identity),
+    authenticators: rows
+      .map((one) => part(one, 'authenticators', AUTHENTICATOR_COLUMNS))
+      .filter((one) => one !== undefined)
+      .map(authenticatorOf),
+    passkey: passkeyId === null ? undefined : { id: passkeyId },
+  }
+}
+
+/** `api_sessions.id as api_sessions_id`, because the tables have columns of the same name. */
+function prefixed(table: keyof Tables, columns: readonly string[]) {
+  return columns.map((column) => sql.ref(`${table}.${column}`).as(`${table}_${column}`))
+}
+
+/** The row of one of the tables; undefined if there is none, because its key, the first column, is null. */
+function part<Table extends keyof Tables>(
+  row: JoinedRow,
+  table: Table,
+  columns: readonly (keyof Tables[Table] & string)[],
+): Selectable<Tables[Table]> | undefined {
+  if (row[`${table}_${columns[0]}`] === null) return undefined
+  const own: Record<string, unknown> = {}
+  for (const column of columns) own[column] = row[`${table}_${column}`]
+  return own as Selectable<Tables[Table]>
 }
