@@ -10,7 +10,9 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../../support/ports.ts'
+import { installAnewIn } from '../../support/process/child-home.ts'
 import { childEnvironment } from '../../support/process/program.ts'
+import { type Postgres, startOwnPostgres } from '../../support/stores/postgres.ts'
 import { type Address, openConnection } from '../generator/connection.ts'
 import { expect } from '../generator/login.ts'
 import { bundledProgram } from './program.ts'
@@ -23,6 +25,15 @@ const START_LIMIT_MILLISECONDS = 60_000
 export interface Home {
   readonly folder: string
   readonly port: number
+  /** Undefined for SQLite. */
+  readonly database?: Database | undefined
+}
+
+/** A database of its own on a PostgreSQL that others use too. */
+export interface Database {
+  readonly url: string
+  /** Of the server. */
+  readonly pid: number
 }
 
 export interface Latchkey extends Address {
@@ -33,9 +44,19 @@ export interface Latchkey extends Address {
   stop(): Promise<void>
 }
 
-/** A home that the first start will create. */
-export async function newHome(parent: string, name: string): Promise<Home> {
-  return { folder: join(parent, name), port: await freePort() }
+/** A PostgreSQL for the bench: unlike that of the tests it waits for the disk and cleans up, as one of an operator does. */
+export function startDatabaseServer(): Promise<Postgres> {
+  return startOwnPostgres({ fsync: 'on', full_page_writes: 'on', autovacuum: 'on' })
+}
+
+/** A home that the first start will create; in a new database of `server`, if there is one. */
+export async function newHome(parent: string, name: string, server?: Postgres): Promise<Home> {
+  const home = { folder: join(parent, name), port: await freePort() }
+  if (server?.pid === undefined) return home
+  await (await startLatchkey(home)).stop()
+  const url = await server.freshDatabase()
+  await installAnewIn(home.folder, url)
+  return { ...home, database: { url, pid: server.pid } }
 }
 
 /** Resolves when it has answered a first request. */
