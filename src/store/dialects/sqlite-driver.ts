@@ -10,6 +10,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { setTimeout } from 'node:timers/promises'
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
+import type { Outcome, PromptConnection } from '../short-way.ts'
 import { Checkpoints } from './sqlite-checkpoints.ts'
 import { type SyncFile, WalSync } from './wal-sync.ts'
 
@@ -27,6 +28,9 @@ const LOCK_PAUSE_MS = 5
 
 /** More than the store's fixed queries; list filters produce an unlimited number of others. */
 const KEPT_STATEMENTS = 500
+
+const BEGIN = CompiledQuery.raw('begin immediate')
+const COMMIT = CompiledQuery.raw('commit')
 
 /** SQLite result codes; the upper bits only refine them. */
 export const SQLITE_BUSY = 5
@@ -60,13 +64,15 @@ export class SqliteDriver implements Driver {
   }
 
   /** Runs one statement outside a transaction. */
-  async runAlone<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  runAlone<R>(query: CompiledQuery): Outcome<R> {
     const lease = this.#lease()
+    let outcome: Outcome<R> | undefined
     try {
-      return await lease.executeQuery<R>(query)
+      outcome = lease.run<R>(query)
     } finally {
-      lease.release()
+      if (!(outcome instanceof Promise)) lease.release()
     }
+    return outcome instanceof Promise ? outcome.finally(() => lease.release()) : outcome
   }
 
   async releaseConnection(lease: DatabaseConnection): Promise<void> {
@@ -134,6 +140,7 @@ class Connection {
   readonly checkpoints: Checkpoints | undefined
   /** Throws if the open file is no longer the one with this name. */
   readonly refuseLostFile: () => void
+  #isFileChecked = false
   /** Each statement is prepared once; the least recently used comes first. */
   readonly #statements = new Map<string, Prepared>()
   #isTaken = false
@@ -144,6 +151,16 @@ class Connection {
     this.wal = wal
     this.refuseLostFile = watchFile(path)
     this.checkpoints = wal && new Checkpoints(path, (work) => this.#alone(work))
+  }
+
+  /** For reads: once in a turn of the event loop, because it costs as much as a short read. */
+  refuseLostFileBeforeRead(): void {
+    if (this.#isFileChecked) return
+    this.refuseLostFile()
+    this.#isFileChecked = true
+    setImmediate(() => {
+      this.#isFileChecked = false
+    })
   }
 
   /** Returns undefined if the turn was free, so that nobody waits for a promise then. */
@@ -167,7 +184,10 @@ class Connection {
   }
 
   prepare(sql: string): Prepared {
-    const prepared = this.#statements.get(sql) ?? this.#prepareNew(sql)
+    const known = this.#statements.get(sql)
+    // Their order matters only when one has to go.
+    if (known !== undefined && this.#statements.size < KEPT_STATEMENTS) return known
+    const prepared = known ?? this.#prepareNew(sql)
     this.#statements.delete(sql)
     this.#statements.set(sql, prepared)
     if (this.#statements.size > KEPT_STATEMENTS) {
@@ -201,7 +221,7 @@ class Connection {
 }
 
 /** The connection, for one user: a statement, or a transaction. It has its turn until what it wrote is in the WAL. */
-class Lease implements DatabaseConnection {
+class Lease implements PromptConnection {
   readonly #connection: Connection
   #hasTurn = false
   /** Since the last commit. */
@@ -211,40 +231,58 @@ class Lease implements DatabaseConnection {
     this.#connection = connection
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { database, refuseLostFile, wal } = this.#connection
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.run<R>(query)
+  }
+
+  /** Makes no promise if nobody waits: it would cost more than most statements (D-281). */
+  run<R>(query: CompiledQuery): Outcome<R> {
     const waiting = this.#takeTurn()
-    if (waiting !== undefined) await waiting
+    return waiting === undefined
+      ? this.#runInTurn<R>(query)
+      : waiting.then(() => this.#runInTurn<R>(query))
+  }
+
+  #runInTurn<R>({ sql, parameters }: CompiledQuery): Outcome<R> {
+    const { database, wal } = this.#connection
     let kind: Kind = 'read'
     const step = () => {
-      if (!database.isTransaction) refuseLostFile()
       const prepared = this.#connection.prepare(sql)
       kind = prepared.kind
+      if (!database.isTransaction) {
+        if (kind === 'read') this.#connection.refuseLostFileBeforeRead()
+        else this.#connection.refuseLostFile()
+      }
       if (kind !== 'read') wal?.refuseAfterFailure()
       return run<R>(prepared, parameters as SQLInputValue[])
     }
     const outcome = patiently(database, step)
-    const result = outcome instanceof Promise ? await outcome : outcome
+    return outcome instanceof Promise
+      ? outcome.then((result) => this.#finish(kind, result))
+      : this.#finish(kind, outcome)
+  }
+
+  #finish<R>(kind: Kind, result: QueryResult<R>): Outcome<R> {
+    const { database, wal } = this.#connection
     this.#hasWritten ||= hasWritten(kind, result)
-    if (database.isTransaction || kind === 'read') return result
+    if (kind === 'read' || database.isTransaction) return result
     if (this.#hasWritten) wal?.count()
     this.#hasWritten = false
     // The next user continues while this one waits for the disk: for its own commit and for those that it saw.
     this.release()
-    await this.#connection.finishCommits()
-    return result
+    return this.#connection.finishCommits().then(() => result)
   }
 
   async begin(): Promise<void> {
     await this.#takeTurn()
     // The transaction is still open only if a rollback failed, for example on a faulty disk.
-    await this.rollback()
-    await this.executeQuery(CompiledQuery.raw('begin immediate'))
+    if (this.#connection.database.isTransaction) await this.rollback()
+    await this.run(BEGIN)
   }
 
   async commit(): Promise<void> {
     this.#connection.refuseLostFile()
-    await this.executeQuery(CompiledQuery.raw('commit'))
+    await this.run(COMMIT)
   }
 
   async rollback(): Promise<void> {
