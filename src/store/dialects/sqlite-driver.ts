@@ -7,7 +7,7 @@
  */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Outcome, PromptConnection } from '../short-way.ts'
@@ -22,9 +22,11 @@ const PRAGMAS = `
   pragma cache_size = -32768;
 `
 
-/** Five seconds in all, without blocking this process: SQLite's own wait would block it. */
-const LOCK_ATTEMPTS = 1_000
-const LOCK_PAUSE_MS = 5
+/** Without blocking this process: SQLite's own wait would block it. */
+const LOCK_PATIENCE_MS = 5_000
+/** Another process writes for a fraction of a millisecond, so the next turns of the event loop are tried first. */
+const LOCK_TURNS = 20
+const LOCK_PAUSE_MS = 1
 
 /** More than the store's fixed queries; list filters produce an unlimited number of others. */
 const KEPT_STATEMENTS = 500
@@ -49,7 +51,7 @@ export class SqliteDriver implements Driver {
   async init(): Promise<void> {
     const database = openFile(this.#path)
     try {
-      const isWal = await patiently(database, () => prepare(database))
+      const isWal = await repeatPatiently(async () => prepare(database))
       const wal = isWal ? new WalSync(`${this.#path}-wal`, this.#syncFile) : undefined
       this.#connection = new Connection(database, this.#path, wal)
     } catch (error) {
@@ -243,27 +245,41 @@ class Lease implements PromptConnection {
       : waiting.then(() => this.#runInTurn<R>(query))
   }
 
-  #runInTurn<R>({ sql, parameters }: CompiledQuery): Outcome<R> {
-    const { database, wal } = this.#connection
-    let kind: Kind = 'read'
-    const step = () => {
-      const prepared = this.#connection.prepare(sql)
-      kind = prepared.kind
-      if (!database.isTransaction) {
-        if (kind === 'read') this.#connection.refuseLostFileBeforeRead()
-        else this.#connection.refuseLostFile()
-      }
-      if (kind !== 'read') wal?.refuseAfterFailure()
-      return run<R>(prepared, parameters as SQLInputValue[])
+  #runInTurn<R>(query: CompiledQuery): Outcome<R> {
+    try {
+      return this.#runNow<R>(query)
+    } catch (error) {
+      // Inside a transaction there is nothing to wait for, and a repeated statement could run after a rollback.
+      if (!isBusy(error) || this.#connection.database.isTransaction) throw error
     }
-    const outcome = patiently(database, step)
-    return outcome instanceof Promise
-      ? outcome.then((result) => this.#finish(kind, result))
-      : this.#finish(kind, outcome)
+    return this.#runWhenFree<R>(query)
   }
 
-  #finish<R>(kind: Kind, result: QueryResult<R>): Outcome<R> {
+  /** Another process writes. Other statements of this one, which may only read, have their turn meanwhile. */
+  #runWhenFree<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.release()
+    return repeatPatiently(async () => {
+      await this.#takeTurn()
+      try {
+        this.#endLeftOver()
+        return await this.#runNow<R>(query)
+      } catch (error) {
+        this.release()
+        throw error
+      }
+    })
+  }
+
+  #runNow<R>({ sql, parameters }: CompiledQuery): Outcome<R> {
     const { database, wal } = this.#connection
+    const prepared = this.#connection.prepare(sql)
+    const { kind } = prepared
+    if (!database.isTransaction) {
+      if (kind === 'read') this.#connection.refuseLostFileBeforeRead()
+      else this.#connection.refuseLostFile()
+    }
+    if (kind !== 'read') wal?.refuseAfterFailure()
+    const result = run<R>(prepared, parameters as SQLInputValue[])
     this.#hasWritten ||= hasWritten(kind, result)
     if (kind === 'read' || database.isTransaction) return result
     if (this.#hasWritten) wal?.count()
@@ -275,9 +291,14 @@ class Lease implements PromptConnection {
 
   async begin(): Promise<void> {
     await this.#takeTurn()
-    // The transaction is still open only if a rollback failed, for example on a faulty disk.
-    if (this.#connection.database.isTransaction) await this.rollback()
+    this.#endLeftOver()
     await this.run(BEGIN)
+  }
+
+  /** Before a transaction of our own, another one is open only if its rollback failed, for example on a faulty disk. */
+  #endLeftOver(): void {
+    const { database } = this.#connection
+    if (database.isTransaction) database.exec('rollback')
   }
 
   async commit(): Promise<void> {
@@ -290,7 +311,7 @@ class Lease implements PromptConnection {
     // On a full disk SQLite rolls back by itself; rolling back again would hide the original error.
     if (!this.#hasTurn || !this.#connection.database.isTransaction) return
     this.#hasWritten = false
-    await patiently(this.#connection.database, () => this.#connection.database.exec('rollback'))
+    this.#connection.database.exec('rollback')
   }
 
   release(): void {
@@ -365,32 +386,21 @@ function watchFile(path: string): () => void {
   }
 }
 
-/**
- * Waits while another process writes. Inside a transaction there is nothing to wait for, and a repeated
- * statement could run after a rollback: there, the error ends the transaction.
- */
-function patiently<T>(database: DatabaseSync, step: () => T): T | Promise<T> {
-  try {
-    return step()
-  } catch (error) {
-    if (!isWorthWaiting(database, error)) throw error
-  }
-  return repeatPatiently(database, step)
-}
-
-async function repeatPatiently<T>(database: DatabaseSync, step: () => T): Promise<T> {
-  for (let attempt = 2; ; attempt++) {
-    await setTimeout(LOCK_PAUSE_MS)
+/** Repeats the step while another process writes. */
+async function repeatPatiently<T>(step: () => Promise<T>): Promise<T> {
+  const end = performance.now() + LOCK_PATIENCE_MS
+  for (let attempt = 1; ; attempt++) {
+    await (attempt <= LOCK_TURNS ? nextTurn() : pause(LOCK_PAUSE_MS))
     try {
-      return step()
+      return await step()
     } catch (error) {
-      if (!isWorthWaiting(database, error) || attempt === LOCK_ATTEMPTS) throw error
+      if (!isBusy(error) || performance.now() > end) throw error
     }
   }
 }
 
-function isWorthWaiting(database: DatabaseSync, error: unknown): boolean {
-  return resultCode(error) === SQLITE_BUSY && !database.isTransaction
+function isBusy(error: unknown): boolean {
+  return resultCode(error) === SQLITE_BUSY
 }
 
 export function resultCode(error: unknown): number | undefined {
