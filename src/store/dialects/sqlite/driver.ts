@@ -9,9 +9,9 @@ import { closeSync, openSync, statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
-import { StoreUnavailable } from '../../errors/store-unavailable.ts'
-import type { Outcome, PromptConnection } from '../short-way.ts'
-import { Checkpoints } from './sqlite-checkpoints.ts'
+import { StoreUnavailable } from '../../../errors/store-unavailable.ts'
+import type { Outcome, PromptConnection } from '../../short-way.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { type SyncFile, WalSync } from './wal-sync.ts'
 
 /** A cache of 32 MiB: a list of 100,000 rows has more pages than the default of 2 MiB holds. */
