@@ -15,8 +15,8 @@ import type { Database } from './database.ts'
 import { resultCode, SQLITE_BUSY, SQLITE_NOTADB, SqliteDriver } from './sqlite/driver.ts'
 import { sqliteLists } from './sqlite/lists.ts'
 import { SqliteVersion } from './sqlite/version.ts'
-import { sqliteWhole } from './sqlite/whole.ts'
 import type { SyncFile } from './sqlite/wal-sync.ts'
+import { sqliteWhole } from './sqlite/whole.ts'
 
 /** Errors of a database that cannot be used now: D-250. */
 const TROUBLE = {

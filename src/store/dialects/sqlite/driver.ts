@@ -6,12 +6,13 @@
  * pass the connection on only after the acknowledgement.
  */
 import { closeSync, openSync, statSync } from 'node:fs'
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
 import { StoreUnavailable } from '../../../errors/store-unavailable.ts'
 import type { Outcome, PromptConnection } from '../../short-way.ts'
 import { Checkpoints } from './checkpoints.ts'
+import { hasWritten, run, Statements } from './statements.ts'
 import { type SyncFile, WalSync } from './wal-sync.ts'
 
 /** A cache of 32 MiB: a list of 100,000 rows has more pages than the default of 2 MiB holds. */
@@ -27,9 +28,6 @@ const LOCK_PATIENCE_MS = 5_000
 /** Another process writes for a fraction of a millisecond, so the next turns of the event loop are tried first. */
 const LOCK_TURNS = 20
 const LOCK_PAUSE_MS = 1
-
-/** More than the store's fixed queries; list filters produce an unlimited number of others. */
-const KEPT_STATEMENTS = 500
 
 const BEGIN = CompiledQuery.raw('begin immediate')
 const COMMIT = CompiledQuery.raw('commit')
@@ -115,26 +113,6 @@ function prepare(database: DatabaseSync): boolean {
   return isWal
 }
 
-interface Prepared {
-  readonly statement: StatementSync
-  /** Statements that write can return rows too. */
-  readonly returnsRows: boolean
-  readonly kind: Kind
-}
-
-/** `frame`: the beginning and the end of a transaction. `other`: for example a change of the tables. */
-type Kind = 'read' | 'change' | 'frame' | 'other'
-
-const KINDS: Readonly<Record<string, Kind>> = {
-  select: 'read',
-  pragma: 'read',
-  insert: 'change',
-  update: 'change',
-  delete: 'change',
-  begin: 'frame',
-  commit: 'frame',
-}
-
 /** The connection and what belongs to it. */
 class Connection {
   readonly database: DatabaseSync
@@ -143,13 +121,13 @@ class Connection {
   /** Throws if the open file is no longer the one with this name. */
   readonly refuseLostFile: () => void
   #isFileChecked = false
-  /** Each statement is prepared once; the least recently used comes first. */
-  readonly #statements = new Map<string, Prepared>()
+  readonly statements: Statements
   #isTaken = false
   readonly #waiting: (() => void)[] = []
 
   constructor(database: DatabaseSync, path: string, wal: WalSync | undefined) {
     this.database = database
+    this.statements = new Statements(database)
     this.wal = wal
     this.refuseLostFile = watchFile(path)
     this.checkpoints = wal && new Checkpoints(path, (work) => this.#alone(work))
@@ -183,27 +161,6 @@ class Connection {
   async finishCommits(): Promise<void> {
     await this.wal?.finish()
     if (this.wal !== undefined) this.checkpoints?.considerAfter(this.wal.commits)
-  }
-
-  prepare(sql: string): Prepared {
-    const known = this.#statements.get(sql)
-    // Their order matters only when one has to go.
-    if (known !== undefined && this.#statements.size < KEPT_STATEMENTS) return known
-    const prepared = known ?? this.#prepareNew(sql)
-    this.#statements.delete(sql)
-    this.#statements.set(sql, prepared)
-    if (this.#statements.size > KEPT_STATEMENTS) {
-      const [oldest = ''] = this.#statements.keys()
-      this.#statements.delete(oldest)
-    }
-    return prepared
-  }
-
-  #prepareNew(sql: string): Prepared {
-    const statement = this.database.prepare(sql)
-    const returnsRows = statement.columns().length > 0
-    const [word = ''] = sql.trimStart().split(/\s/, 1)
-    return { statement, returnsRows, kind: KINDS[word.toLowerCase()] ?? 'other' }
   }
 
   async #alone(work: () => Promise<void>): Promise<void> {
@@ -272,7 +229,7 @@ class Lease implements PromptConnection {
 
   #runNow<R>({ sql, parameters }: CompiledQuery): Outcome<R> {
     const { database, wal } = this.#connection
-    const prepared = this.#connection.prepare(sql)
+    const prepared = this.#connection.statements.prepare(sql)
     const { kind } = prepared
     if (!database.isTransaction) {
       if (kind === 'read') this.#connection.refuseLostFileBeforeRead()
@@ -337,20 +294,6 @@ class Lease implements PromptConnection {
       this.#hasTurn = true
     })
   }
-}
-
-/** Only statements that change rows report whether they did. */
-function hasWritten(kind: Kind, { rows, numAffectedRows = 0n }: QueryResult<unknown>): boolean {
-  if (kind === 'change') return rows.length > 0 || numAffectedRows > 0n
-  return kind === 'other'
-}
-
-function run<R>(
-  { statement, returnsRows }: Prepared,
-  parameters: readonly SQLInputValue[],
-): QueryResult<R> {
-  if (returnsRows) return { rows: statement.all(...parameters) as R[] }
-  return { numAffectedRows: BigInt(statement.run(...parameters).changes), rows: [] }
 }
 
 function openFile(path: string): DatabaseSync {
