@@ -212,7 +212,7 @@ class Lease implements PromptConnection {
     return this.#runWhenFree<R>(query)
   }
 
-  /** Another process writes. Other statements of this one, which may only read, have their turn meanwhile. */
+  /** Another process writes. Other statements of this one, which may only read, have their turn meanwhile (D-379). */
   #runWhenFree<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     this.release()
     return repeatPatiently(async () => {
