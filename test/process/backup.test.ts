@@ -22,14 +22,15 @@ import {
   makeHome,
   PLACES,
   restore,
+  serveAt,
   startAt,
 } from '../support/process/backups.ts'
 import { changeConfig } from '../support/process/child-home.ts'
-import { spawnLatchkey, startChild } from '../support/process/child-service.ts'
+import { spawnLatchkey } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { childEnvironment, PROGRAM } from '../support/process/program.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 const KILLER = fileURLToPath(new URL('../support/kills/kill-restore.ts', import.meta.url))
@@ -109,7 +110,7 @@ for (const place of PLACES) {
 
     // Somebody finds a backup, or the disk that it was on.
     test('R110: a backup has neither session nor token nor code nor signing key, and nothing in it is a secret in the clear', async (t) => {
-      const service = await startAt(t, place)
+      const service = await serveAt(t, place)
       const admin = await administrate(service)
       const person = await enrolledPerson({ ...service, clock: new TestClock() }, admin)
       const { token } = await inviteNew(admin, { ott: true })
@@ -271,7 +272,7 @@ test('where it cannot be taken or written, the command says why', async (t) => {
 })
 
 test('R114: a backup that is killed before it has its name leaves the former one as it was', async (t) => {
-  const service = await startChild(t)
+  const service = await startService(t)
   const path = await backUp(t, service.home)
   const before = await readFile(path, 'utf8')
   const killed = await runLatchkey(

@@ -16,9 +16,9 @@ import { enrolledPerson } from '../support/login/authenticator-app.ts'
 import { beginLogin, submitPassword } from '../support/login/login.ts'
 import { administrate, logInAs } from '../support/management.ts'
 import { passkeyPerson } from '../support/passkeys/passkey-login.ts'
-import { startChild, waitFor } from '../support/process/child-service.ts'
+import { waitFor } from '../support/process/child-service.ts'
 import { type CommandLine, commandLineOf } from '../support/process/cli-login.ts'
-import { type Service, temporaryFolder } from '../support/service.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
 import { sql } from '../support/stores/sql.ts'
 
 const PASSWORD = 'a long password of hers'
@@ -42,7 +42,7 @@ async function refused(
 }
 
 test('what administrators do, on the command line', async (t) => {
-  const service = await startChild(t)
+  const service = await startService(t)
   const cli = await commandLineOf(t, service)
   const admin = await administrate(service)
 
@@ -126,9 +126,8 @@ test('what administrators do, on the command line', async (t) => {
     await admin.createIdentity({ name: 'cleo', password: PASSWORD })
     await refused(cli, ['mfa', 'remove', 'cleo'], 64, /--yes/)
     await refused(cli, ['mfa', 'remove', 'cleo', '--yes'], 73, /^latchkey: MFA_NOT_ENROLLED: /)
-    const clock = systemClock
     const person = { name: 'cora', password: PASSWORD }
-    const { id } = await enrolledPerson({ ...service, clock } as unknown as Service, admin, person)
+    const { id } = await enrolledPerson(service, admin, person)
     assert.equal((await admin.get(`/identities/${id}`)).isMfaEnabled, true)
     await done(
       cli,
@@ -140,7 +139,7 @@ test('what administrators do, on the command line', async (t) => {
 
   await t.test('passkeys are listed, and one is removed', async () => {
     await refused(cli, ['passkeys', 'list', 'nobody'], 66, /nobody/)
-    const { id } = await passkeyPerson(service as unknown as Service, admin, { name: 'kim' })
+    const { id } = await passkeyPerson(service, admin, { name: 'kim' })
     const [key] = await admin.get(`/identities/${id}/passkeys`)
     await done(cli, ['passkeys', 'list', 'kim'], new RegExp(`^${key.id} +my key +localhost `, 'm'))
     await refused(cli, ['passkeys', 'remove', 'kim', key.id], 64, /--yes/)
@@ -299,7 +298,7 @@ test('what administrators do, on the command line', async (t) => {
       const later = [await failToLogIn('finn', 'wrong'), await failToLogIn('finn', 'wrong')]
       for (const request of later) await terminal.sees(request)
       // Two more rounds, which see all three again.
-      const rounds = () => service.logLines().filter(({ route }) => /\/events$/.test(route)).length
+      const rounds = () => service.log.filter(({ route }) => /\/events$/.test(route)).length
       const enough = rounds() + 2
       await waitFor(
         () => rounds() >= enough,
@@ -432,8 +431,6 @@ test('what administrators do, on the command line', async (t) => {
       await done(cli, [...endAll, '--json'], /"confirmations": null/)
 
       // Another instance that has not applied anything.
-      const path = join(service.home, 'latchkey.db')
-      const database = { config: { db: { kind: 'sqlite', path } } } as Pick<Service, 'config'>
       const now = systemClock.now()
       const report = JSON.stringify({
         revision: 'x',
@@ -442,14 +439,14 @@ test('what administrators do, on the command line', async (t) => {
         serverCertificates: [],
       })
       await sql(
-        database,
+        service,
         `insert into instances values ('x', 'x', 'other-host', '1.0.0', ${now}, ${now}, '${report}', '[]')`,
       )
       const second = await sessionOf()
       const late = await cli.run('disable', 'identity', 'hana', '--wait', '0')
       assert.equal(late.code, 74, late.stderr)
       assert.match(late.stdout, /^NOT CONFIRMED .*\n(?:.*\n)?instance other-host +waiting /m)
-      await sql(database, `delete from instances where id = 'x'`)
+      await sql(service, `delete from instances where id = 'x'`)
 
       const described =
         /token\.issued(?:.*\n)+.*session\.ended +identity-disabled(?:.*\n)+Confirmed by /

@@ -27,12 +27,13 @@ import {
   makeHome,
   PLACES,
   restore,
+  serveAt,
   startAt,
 } from '../support/process/backups.ts'
-import { type ChildService, startChild } from '../support/process/child-service.ts'
+import type { ChildService } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
-import { ADMIN, temporaryFolder } from '../support/service.ts'
+import { ADMIN, startService, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 afterAll(async () => (await startPostgres()).stop())
@@ -118,7 +119,7 @@ for (const place of PLACES) {
         /"the database was restored from a backup; stopping, to be started again"/,
       )
 
-      const again = await startChild(t, { home })
+      const again = await startService(t, { home })
       for (const token of [first.token, later.token]) {
         const reply = await again.call(ME, bearer(token))
         assert.equal(reply.status, 401)
@@ -190,7 +191,7 @@ for (const place of PLACES) {
     })
 
     test('a backup goes into an empty database of the same kind and of the other one, and users log in as before', async (t) => {
-      const service = await startAt(t, place)
+      const service = await serveAt(t, place)
       const admin = await administrate(service)
       const name = 'Zoë "quoted" \\ 🦊'
       const somebody = await admin.createIdentity({
@@ -211,8 +212,8 @@ for (const place of PLACES) {
           occupied.stderr,
           /^latchkey: there is an installation in the database \S+ already; pass --force to replace it\n$/,
         )
-        await (service.process.exitCode === null ? service.stop() : service.finished)
-        const other = await startChild(t, { home })
+        await service.stop()
+        const other = await startService(t, { home })
         await legacyToken(other, somebody)
         const after = await (await administrate(other)).get('/identities?limit=500&sort=name')
         const facts = (list: typeof before) =>
@@ -220,7 +221,7 @@ for (const place of PLACES) {
             return { id, name, tags, createdAt, isAdmin }
           })
         assert.deepEqual(facts(after), facts(before))
-        assert.equal((await other.stop()).code, 0)
+        await other.stop()
       }
     })
 
@@ -246,7 +247,7 @@ for (const place of PLACES) {
         environment: { KILL_AT: 'commit' },
       })
       assert.equal(killed.signal, 'SIGKILL', killed.stderr)
-      const again = await startChild(t, { home })
+      const again = await startService(t, { home })
       await legacyToken(again, ADMIN)
       const events = await (await administrate(again)).get(
         '/events?filter=type="installation.restored"',
@@ -430,7 +431,7 @@ test('a secret in the backup comes back with its passphrase, and with no other',
   assert.equal(restored.code, 0, restored.stderr)
   assert.equal((await readHome(other)).trim(), secret)
   assert.equal((await stat(join(other, 'secret'))).mode & 0o777, 0o600)
-  const service = await startChild(t, { home: other })
+  const service = await startService(t, { home: other })
   await legacyToken(service, ADMIN)
 })
 
