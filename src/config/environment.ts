@@ -4,7 +4,6 @@
  * inherits them (D-243).
  */
 import { isAbsolute } from 'node:path'
-import process from 'node:process'
 import { Secret } from '../base/secrets/secret.ts'
 
 export interface Environment {

@@ -3,9 +3,10 @@
  * requests with another Host are refused: a web page whose own name resolves here could read the responses.
  */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { formatHostPort, type HostPort } from '../base/host-port.ts'
+import { http } from '../base/node/http.ts'
 
 export interface LoopbackServer {
   readonly at: HostPort
@@ -19,7 +20,7 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => voi
 const HOST = '127.0.0.1'
 
 export async function openLoopback(handle: Handle): Promise<LoopbackServer> {
-  const server = createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     if (request.headers.host !== formatHostPort(at())) {
       response.writeHead(421, { 'content-type': 'text/plain' }).end('not a name of this server\n')
       return

@@ -18,7 +18,12 @@ import type { Instances, SessionSamples, Statistics } from './overview/stores.ts
 import type { AuthPolicies, RuleVersions } from './policies/stores.ts'
 import type { RouterRuns, SessionContacts } from './sessions/confirming/stores.ts'
 import type { ApiSessions, SessionEndings } from './sessions/stores.ts'
-import type { RefreshTokens, SigningKeyStore, UsedProofs } from './tokens/stores.ts'
+import type {
+  RefreshTokens,
+  SigningKeyStore,
+  SpendRefreshToken,
+  UsedProofs,
+} from './tokens/stores.ts'
 
 export interface Stores extends SecondFactorStores {
   readonly installation: Installation
@@ -58,6 +63,8 @@ export type Transaction = <T>(work: (tx: Stores) => Promise<T>) => Promise<T>
 
 export interface Store extends Stores {
   readonly transaction: Transaction
+  /** A transaction, or one statement where that saves round trips (D-322). */
+  readonly spendRefreshToken: SpendRefreshToken
   /**
    * The same stores on connections that callers cannot exhaust, for health checks and for the copies in memory (D-297).
    */

@@ -3,7 +3,7 @@
  * strict parser, limits and timeouts (D-44), connections that are tracked from the first byte to the last, and a
  * shutdown that loses no response. The handler decides how requests are answered. D-195 to D-198, D-201.
  */
-import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import https from 'node:https'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import type { HostPort } from '../base/host-port.ts'
 import type { Log } from '../base/log.ts'
+import { http } from '../base/node/http.ts'
 import { deferred } from '../base/time/deferred.ts'
 import type { Duration } from '../base/time/duration.ts'
 import { type Connection, followConnection, type Unreadable } from './connection.ts'
@@ -172,7 +173,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
       // With a body to come, Node wraps the socket in another stream, which fails when a refused client leaves.
       if (socket !== message.socket) socket.on('error', () => undefined)
       keepPlace(message.socket)
-      const response = new ServerResponse(message)
+      const response = new http.ServerResponse(message)
       const connection = connections.get(message.socket)
       if (!connection?.leave(message, response)) return
       answerOver(message.socket, response)

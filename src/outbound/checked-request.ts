@@ -5,11 +5,12 @@
  */
 import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
-import { type IncomingMessage, request as requestHttp } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { Agent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import { isLoopbackHost } from '../base/host-port.ts'
+import { http } from '../base/node/http.ts'
 import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'
 import { type Duration, formatDuration, seconds } from '../base/time/duration.ts'
 import { type AddressRules, isLoopback, refusalOf } from './address-rules.ts'
@@ -158,7 +159,7 @@ async function ask(
   // A separate connection that is not kept, and that bypasses every proxy and pool of the process.
   const request =
     url.protocol === 'http:'
-      ? requestHttp({ ...options, agent: false })
+      ? http.request({ ...options, agent: false })
       : requestHttps({ ...options, agent: new Agent(tls) })
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {

@@ -2,8 +2,9 @@
  * Posts JSON to an address that the operator configured, for example a collector of traces (D-139). Only the status of
  * the response is read; redirects are not followed.
  */
-import { type IncomingMessage, Agent as PlainAgent, request as requestHttp } from 'node:http'
+import type { IncomingMessage, Agent as PlainAgent } from 'node:http'
 import { Agent, request as requestHttps } from 'node:https'
+import { http } from '../base/node/http.ts'
 import type { Secret } from '../base/secrets/secret.ts'
 import { type Duration, formatDuration } from '../base/time/duration.ts'
 import { Refusal, reasonOf } from './refusal.ts'
@@ -39,12 +40,12 @@ export function createPostJsonText(target: PostTarget): PostJsonText {
 
   return async (text, more, timeLimit) => {
     agent ??= isPlain
-      ? new PlainAgent({ keepAlive: true })
+      ? new http.Agent({ keepAlive: true })
       : new Agent({ keepAlive: true, ...verifying(authorities) })
     const body = Buffer.from(text)
     // A timer, not the clock: it only ends the request.
     const signal = AbortSignal.timeout(timeLimit)
-    const request = (isPlain ? requestHttp : requestHttps)(endpoint, {
+    const request = (isPlain ? http.request : requestHttps)(endpoint, {
       method: 'POST',
       agent,
       signal,

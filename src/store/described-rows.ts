@@ -28,6 +28,7 @@ import {
 import type { Tables } from './tables.ts'
 
 export interface DescribedRows<F extends Fields> {
+  readonly columns: readonly (keyof RowOf<F> & string)[]
   /** Every column is checked, so a row of a table with more, or more optional, columns is accepted. */
   fromRow(row: { readonly id: string } & Readonly<Record<keyof RowOf<F>, unknown>>): EntityOf<F>
   toRow(entity: EntityOf<F>): RowOf<F>
@@ -46,6 +47,7 @@ export function describedRows<F extends Fields>(table: keyof Tables, fields: F):
   }
 
   return {
+    columns: stored.map(({ column }) => column) as (keyof RowOf<F> & string)[],
     fromRow(row) {
       const read = reading<Record<string, unknown>>(table, row.id, row)
       const entity: Record<string, unknown> = {}

@@ -48,7 +48,7 @@ export function sqlEvents(
   return {
     async insert(event) {
       const { fold } = event
-      const row = toRow(recorded(event, NO_NAMES))
+      const row = eventRow(event)
       if (fold === 'dropped') {
         if (event.type === 'login.failed') await writeNothing(db, row)
         return onInserted({ event, names: NO_NAMES, kept: fold })
@@ -92,17 +92,17 @@ export function sqlEvents(
  * R077: a failure for a known name is always written. One for an unknown name has nothing else to write, so its commit
  * would not wait for the disk: an attacker who has used up the rate for anonymous events could tell the two apart.
  */
-async function writeNothing(db: Kysely<Tables>, row: OwnColumns): Promise<void> {
+async function writeNothing(db: Kysely<Tables>, row: EventColumns): Promise<void> {
   await INSERT.run(db, row)
   await db.deleteFrom('events').where('id', '=', row.id).execute()
 }
 
 /** The columns that an event fills itself; the names come from the database. */
-type OwnColumns = Omit<EventRow, 'identity_name' | 'actor_name' | 'fold_key' | 'count'> & {
+export type EventColumns = Omit<EventRow, 'identity_name' | 'actor_name' | 'fold_key' | 'count'> & {
   count: number
 }
 
-const OWN_COLUMNS = [
+export const EVENT_COLUMNS = [
   'id',
   'at',
   'type',
@@ -115,26 +115,26 @@ const OWN_COLUMNS = [
   'reason',
   'details',
   'count',
-] as const satisfies readonly (keyof OwnColumns)[]
+] as const satisfies readonly (keyof EventColumns)[]
 
 const NO_NAMES: EventNames = { identityName: undefined, actorName: undefined }
 
 /** One statement, so that the names cost no round trip: they are read by primary key where the row is written (D-350). */
-const INSERT = fixedQuery((db, slots: OwnColumns) => {
-  const row = Object.fromEntries(OWN_COLUMNS.map((name) => [name, slots[name]]))
+const INSERT = fixedQuery((db, slots: EventColumns) => {
+  const row = Object.fromEntries(EVENT_COLUMNS.map((name) => [name, slots[name]]))
   return db
     .insertInto('events')
-    .values((eb) => withNames(eb, row as unknown as OwnColumns))
+    .values((eb) => withNames(eb, row as unknown as EventColumns))
     .returning(['identity_name', 'actor_name'])
 })
 
-function withNames(eb: ExpressionBuilder<Tables, 'events'>, row: OwnColumns) {
+function withNames(eb: ExpressionBuilder<Tables, 'events'>, row: EventColumns) {
   const nameOf = (id: IdentityId | null) =>
     eb.selectFrom('identities').select('identities.name').where('identities.id', '=', id)
   return { ...row, identity_name: nameOf(row.identity_id), actor_name: nameOf(row.actor_id) }
 }
 
-function namesIn(
+export function namesIn(
   row: Pick<Selectable<EventRow>, 'identity_name' | 'actor_name'> | undefined,
 ): EventNames {
   return {
@@ -143,7 +143,9 @@ function namesIn(
   }
 }
 
-function toRow(event: RecordedEvent): OwnColumns {
+/** Without the names. */
+export function eventRow(what: AuditEvent): EventColumns {
+  const event = recorded(what, NO_NAMES)
   return {
     id: event.id,
     at: event.at,

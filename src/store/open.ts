@@ -5,6 +5,7 @@
 import { Kysely } from 'kysely'
 import type { Secret } from '../base/secrets/secret.ts'
 import type { Store, Stores } from '../domain/stores.ts'
+import { spendInSteps } from '../domain/tokens/spend-in-steps.ts'
 import { StoreUnavailable } from '../errors/store-unavailable.ts'
 import type { Database } from './dialects/database.ts'
 import { guarded, unavailable } from './dialects/guarded.ts'
@@ -79,6 +80,14 @@ export async function openStore(
   const emit = (event: KeptEvent) => onEvents([event])
   const version = database.openVersion?.()
   const followed = storesOn(aside, database, emit)
+  const transaction: Store['transaction'] = async (work) => {
+    const events: KeptEvent[] = []
+    const outcome = await inTransaction(db, (tx) =>
+      within(tx, database, (event) => events.push(event), work),
+    )
+    if (events.length > 0) onEvents(events)
+    return outcome
+  }
   return {
     ...storesOn(db, database, emit),
     aside: version === undefined ? followed : rememberReads(followed, () => version.current()),
@@ -86,14 +95,10 @@ export async function openStore(
       isPushed: () => database.changes?.isPushed() ?? false,
       follow: (listener) => database.changes?.follow(listener),
     },
-    async transaction(work) {
-      const events: KeptEvent[] = []
-      const outcome = await inTransaction(db, (tx) =>
-        within(tx, database, (event) => events.push(event), work),
-      )
-      if (events.length > 0) onEvents(events)
-      return outcome
-    },
+    transaction,
+    spendRefreshToken: (spending) =>
+      database.spendRefreshToken?.(db, emit, spending) ??
+      transaction((tx) => spendInSteps(tx, spending)),
     databaseTime: () => database.readTime(aside),
     async close() {
       version?.close()

@@ -3,7 +3,6 @@
  * first thing to check when everything is slow.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import process from 'node:process'
 import type { Clock } from '../base/time/clock.ts'
 import { type Duration, seconds } from '../base/time/duration.ts'
 import type { Metrics, Reading } from './metrics.ts'

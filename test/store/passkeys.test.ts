@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { AuthenticatorId, IdentityId } from '../../src/base/ids.ts'
-import type { Passkey } from '../../src/domain/factors/passkey/passkey.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
+import { aPasskey } from './passkey-sample.ts'
 import { after, anEnrollment, anIdentity, hash, NOON } from './samples.ts'
 import { insertIdentity } from './seed.ts'
 
@@ -16,22 +16,6 @@ const me = anIdentity().id
 const other = anIdentity({ id: 'identity-2' as IdentityId, name: 'other', externalId: undefined })
 const CODE = hash('recovery')
 
-const aPasskey = (given: Partial<Passkey> = {}): Passkey => ({
-  id: 'passkey-1' as AuthenticatorId,
-  identityId: me,
-  name: 'Zoë’s phone',
-  credentialId: 'credential-1',
-  rpId: 'id.example.org',
-  publicKey: 'pQECAyYgASFYIA',
-  signCount: 7,
-  transports: ['internal', 'hybrid'],
-  aaguid: '00000000-0000-0000-0000-000000000000',
-  isBackupEligible: true,
-  isBackedUp: false,
-  createdAt: NOON,
-  lastUsedAt: undefined,
-  ...given,
-})
 const id = (text: string) => text as AuthenticatorId
 const SECOND = aPasskey({ id: id('passkey-2'), credentialId: 'credential-2', createdAt: after(1) })
 

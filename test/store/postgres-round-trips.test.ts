@@ -1,4 +1,4 @@
-/** What the driver costs beside the statements themselves: D-299. Counted on the wire, never measured. */
+/** What the driver costs beside the statements themselves: D-299, D-322. Counted on the wire, never measured. */
 import assert from 'node:assert/strict'
 import { after as afterAll, type TestContext, test } from 'node:test'
 import { Kysely, sql } from 'kysely'
@@ -9,7 +9,8 @@ import { postgres } from '../../src/store/dialects/postgres.ts'
 import { openStore } from '../../src/store/open.ts'
 import { startCable } from '../support/stores/cable.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
-import { anEnding } from './samples.ts'
+import { aSpending, seedRefresh } from './refresh-sample.ts'
+import { anEnding, aRefreshToken } from './samples.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
@@ -46,6 +47,19 @@ test('a transaction is one round trip more than its statements', async (t) => {
   assert.equal(await transaction(0), 0)
   assert.equal(await transaction(1), 2)
   assert.equal(await transaction(3), 4)
+})
+
+test('a refresh is two round trips: one reads what decides, one spends the token', async (t) => {
+  const { store, count } = await openCounted(t)
+  await count(seedRefresh)
+  const { hash } = aRefreshToken()
+  const refresh = (name: string) =>
+    count(async () => {
+      assert.ok(await store.refreshTokens.findOwned(hash))
+      assert.equal(await store.spendRefreshToken(aSpending(name)), name)
+    })
+  assert.equal(await refresh('spent'), 2)
+  assert.equal(await refresh('taken'), 2)
 })
 
 test('a transaction that fails rolls back with one round trip, and its connection is used again', async (t) => {

@@ -104,6 +104,7 @@ function traceStore(tracer: Tracer, store: Store, system: string): Store {
   return {
     ...store,
     transaction: (work) => tracer.span(facts, () => store.transaction(work)),
+    spendRefreshToken: (spending) => tracer.span(facts, () => store.spendRefreshToken(spending)),
   }
 }
 

@@ -2,7 +2,6 @@
  * The program of a worker, which the supervisor starts. It loads everything, waits for the message that tells it what to
  * be, and ends with the supervisor, so that no orphan keeps serving.
  */
-import process from 'node:process'
 import { ChannelClosed, type Handlers, openChannel } from './channel.ts'
 import type { ToSupervisor, ToWorker } from './messages.ts'
 import { startWorker, type Worker } from './worker.ts'

@@ -2,9 +2,10 @@
  * One TCP connection through a gateway, as an upgrade of an HTTP/1.1 request over its TLS connection. D-420. The same
  * request without the upgrade asks whether it would be allowed.
  */
-import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { formatHostPort } from '../../base/host-port.ts'
+import { http } from '../../base/node/http.ts'
 import { TCP_PROTOCOL, tcpPath } from '../../protocol/tcp-tunnel.ts'
 import { Refused, ServerUnavailable, UnexpectedAnswer } from '../errors.ts'
 import type { Session } from '../session.ts'
@@ -81,7 +82,7 @@ async function ask(
   const { socket, reset } = await dialGateway(target, credential, signal)
   const lost = (why: string) =>
     new ServerUnavailable('NO_ANSWER', `${place} did not answer: ${why}`, { mayHaveHappened: true })
-  const call = request({
+  const call = http.request({
     createConnection: () => socket,
     method: 'GET',
     path,

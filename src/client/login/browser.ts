@@ -4,8 +4,9 @@
  * can reach a port of this machine.
  */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { http } from '../../base/node/http.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { deferred } from '../../base/time/deferred.ts'
 import { LoginCancelled } from '../errors.ts'
@@ -59,7 +60,7 @@ export async function beginBrowserLogin(
   if (!/^\/[\w./-]*$/.test(path)) throw new TypeError('path is not valid')
   options.signal?.throwIfAborted()
 
-  const server = createServer({
+  const server = http.createServer({
     headersTimeout: HEAD_MILLISECONDS,
     requestTimeout: HEAD_MILLISECONDS,
   })

@@ -66,13 +66,15 @@ interface Options {
 
 /** An identity with a password, a session of its own, and the refresh token of that session. */
 async function world(t: TestContext, options: Options = {}) {
-  const store = await openStore({ kind: 'sqlite', path: ':memory:' })
+  /** Of commits that have happened. */
+  const events: AuditEvent[] = []
+  const store = await openStore({ kind: 'sqlite', path: ':memory:' }, (kept) => {
+    events.push(...kept.map(({ event }) => event))
+  })
   t.after(() => store.close())
   const clock = new ManualClock()
   const vault = createVault(randomBytes(32), systemRandom)
   const random = systemRandom
-  const events: AuditEvent[] = []
-  const fold = createFoldRepeats({ clock })
   const felt: SessionEnding[] = []
   const rules = { ...rulesOf({}), policy: (): AuthPolicy | undefined => aPolicy() }
   /** What happens while the tokens are being signed: after the last signature. */
@@ -93,11 +95,7 @@ async function world(t: TestContext, options: Options = {}) {
     random,
     vault,
     rules,
-    /** Sees every event that is recorded. */
-    foldRepeats(event) {
-      events.push(event)
-      return fold(event)
-    },
+    foldRepeats: createFoldRepeats({ clock }),
     clientId: 'service',
     otherClientIds: [],
     audience: 'service',

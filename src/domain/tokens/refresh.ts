@@ -19,7 +19,6 @@ import {
   refreshTokenHash,
 } from '../factors/refresh-token.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
-import { holdOwner } from '../login/hold-owner.ts'
 import { isKnownClient } from '../login/known-client.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
@@ -27,6 +26,7 @@ import { type SignedTokens, signTokens } from './keys/sign-tokens.ts'
 import type { TokenPorts } from './ports.ts'
 import { type ProvenKey, replayed, useProof } from './possession/proven-key.ts'
 import { recordRefusal } from './record-refusal.ts'
+import type { OwnedRefreshToken, SpendingOutcome } from './stores.ts'
 
 /** D-27: a repeat this soon, of a token whose successor is unused, is not treated as theft. */
 const LOST_ANSWER: Duration = seconds(10)
@@ -50,13 +50,13 @@ export async function refresh(
   ports: TokenPorts,
   { clientId, refreshToken, scope, key, caller }: Refresh,
 ): Promise<RefreshedTokens> {
-  const { vault, random, clock, refreshTokens, apiSessions } = ports
+  const { vault, random, clock, refreshTokens } = ports
   // R031: another client is refused before the token is touched.
   if (!isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
   const now = clock.now()
-  const found = await refreshTokens.find(refreshTokenHash(vault, refreshToken))
-  if (found === undefined) throw refuse('unknown')
-  const session = await apiSessions.find(found.sessionId)
+  const owned = await refreshTokens.findOwned(refreshTokenHash(vault, refreshToken))
+  if (owned === undefined) throw refuse('unknown')
+  const { token: found, session } = owned
   const refuseAs = (reason: TokenRefusalReason): Promise<Failure> =>
     refuseRecorded(ports, found.sessionId, session?.identityId, reason, caller)
   if (found.expiresAt <= now) throw await refuseAs('refresh-token-expired')
@@ -72,7 +72,7 @@ export async function refresh(
   }
   const granted = narrowScope(session, scope)
   // R047, D-119: check the current state of the identity, its policy and its credential.
-  const owner = await checkFinished(ports, session, 'session')
+  const owner = await checkFinished(asRead(ports, owned), session, 'session')
   if ('refusal' in owner) throw await refuseAs(owner.refusal)
   const { identity, username } = owner
   const tokens = await signTokens(ports, {
@@ -131,7 +131,7 @@ export async function refuseRecorded(
   return refuse(reason)
 }
 
-/** One commit: of fifty parallel requests one succeeds (R038, R040). `taken`: another request did. */
+/** One commit: of fifty parallel requests one succeeds (R038, R040). */
 async function spend(
   ports: TokenPorts,
   { hash, sessionId }: RefreshToken,
@@ -147,32 +147,48 @@ async function spend(
     key: ProvenKey | undefined
     caller: Caller
   },
-): Promise<'spent' | 'taken' | 'identity-disabled' | 'session-ended' | 'replayed'> {
+): Promise<SpendingOutcome> {
   const now = ports.clock.now()
   const expiresAt = earlier(plus(now, ports.refreshTokenDuration), session.endsAt)
-  const next: RefreshToken = {
-    hash: refreshTokenHash(ports.vault, successor),
-    sessionId,
-    issuedAt: now,
-    expiresAt,
-    spent: undefined,
-  }
   const { identityId } = session
   const details = { scope: tokens.scope }
   const refreshed = { type: 'token.refreshed', identityId, sessionId, details } as const
   // D-53; but never before the access token, which always has its full lifetime (D-24) and can be ended until then.
   const { accessTokenExpiresAt: tokenEnd } = tokens
   const sessionEnd = later(expiresAt, tokenEnd)
-  return ports.transaction(async (tx) => {
-    if (!(await useProof(tx, key))) return 'replayed'
-    if (!(await holdOwner(tx, session.primary, now))) return 'identity-disabled'
-    // Lock the session before its tokens, as ending a session does; the opposite order could deadlock.
-    if (!(await tx.apiSessions.renewOidc(sessionId, sessionEnd, tokenEnd))) return 'session-ended'
-    if (!(await tx.refreshTokens.take(hash, { at: now, successor: next.hash }))) return 'taken'
-    await tx.refreshTokens.insert(next)
-    await tx.events.insert(recordEvent(ports, caller, refreshed))
-    return 'spent'
+  return ports.spendRefreshToken({
+    at: now,
+    hash,
+    successor: {
+      hash: refreshTokenHash(ports.vault, successor),
+      sessionId,
+      issuedAt: now,
+      expiresAt,
+      spent: undefined,
+    },
+    primary: session.primary,
+    expiresAt: sessionEnd,
+    tokensEndAt: tokenEnd,
+    proof: key?.use,
+    event: recordEvent(ports, caller, refreshed),
   })
+}
+
+/** What the check reads was read with the token. */
+function asRead(
+  { clock, rules }: TokenPorts,
+  { identity, authenticators, passkey }: OwnedRefreshToken,
+): Parameters<typeof checkFinished>[0] {
+  return {
+    clock,
+    rules,
+    identities: { find: async () => identity },
+    authenticators: {
+      find: async (id) => authenticators.find((one) => one.id === id),
+      listOf: async () => authenticators,
+    },
+    passkeys: { find: async () => passkey },
+  }
 }
 
 /** The successor that a repeat gets; undefined where there are no repeats. */

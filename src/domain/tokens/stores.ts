@@ -1,8 +1,13 @@
-import type { ApiSessionId } from '../../base/ids.ts'
+import type { ApiSessionId, AuthenticatorId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { Duration } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import type { AuditEvent } from '../audit/events.ts'
+import type { ProvenPrimary } from '../factors/proven.ts'
 import type { RefreshToken } from '../factors/refresh-token.ts'
+import type { Authenticator } from '../identities/authenticator.ts'
+import type { Identity } from '../identities/identity.ts'
+import type { ApiSession } from '../sessions/api-session.ts'
 import type { StoredSigningKey } from './keys/signing-key.ts'
 
 export interface SigningKeyStore {
@@ -31,8 +36,22 @@ export interface UsedProofs {
   removeExpired(before: Instant, limit: number): Promise<number>
 }
 
+/** A refresh token with what decides whether it may be spent, all of the same moment (D-322). */
+export interface OwnedRefreshToken {
+  readonly token: RefreshToken
+  /** Undefined if it has ended. */
+  readonly session: ApiSession | undefined
+  /** The owner of the session. */
+  readonly identity: Identity | undefined
+  readonly authenticators: readonly Authenticator[]
+  /** The passkey that the session began with, if it did and the passkey still exists. */
+  readonly passkey: { readonly id: AuthenticatorId } | undefined
+}
+
 export interface RefreshTokens {
   find(hash: SecretHash): Promise<RefreshToken | undefined>
+  /** Reads it all in one statement. */
+  findOwned(hash: SecretHash): Promise<OwnedRefreshToken | undefined>
   insert(token: RefreshToken): Promise<void>
   /** Spends an unspent token in one statement; of fifty parallel calls one returns true (R040). */
   take(hash: SecretHash, spending: { at: Instant; successor: SecretHash }): Promise<boolean>
@@ -40,3 +59,25 @@ export interface RefreshTokens {
   removeOf(sessionId: ApiSessionId): Promise<void>
   removeExpired(before: Instant, limit: number): Promise<number>
 }
+
+/** What a refresh writes. */
+export interface RefreshSpending {
+  readonly at: Instant
+  /** The token that is spent. */
+  readonly hash: SecretHash
+  readonly successor: RefreshToken
+  /** What the session began with: it must still be registered. */
+  readonly primary: ProvenPrimary
+  /** The session lasts at least until then. */
+  readonly expiresAt: Instant
+  readonly tokensEndAt: Instant
+  /** Set if the request proved a key. */
+  readonly proof: UsedProof | undefined
+  readonly event: AuditEvent
+}
+
+/** `taken`: another request has spent the token. */
+export type SpendingOutcome = 'spent' | 'taken' | 'session-ended' | 'identity-disabled' | 'replayed'
+
+/** In one commit. Returns the first obstacle, in which case only the proof and the new end of the session are written. */
+export type SpendRefreshToken = (spending: RefreshSpending) => Promise<SpendingOutcome>

@@ -2,8 +2,9 @@
  * A request of HTTP/2 as one of HTTP/1.1: RFC 9113 §8.3.1. nghttp2 has refused what is malformed; this refuses what two
  * servers could understand differently. D-405.
  */
-import { type IncomingMessage, METHODS } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
+import { http } from '../../base/node/http.ts'
 import { type Field, fieldsOf, valuesOf } from './fields.ts'
 
 export interface Http2Head {
@@ -18,7 +19,7 @@ export function readHttp2Head(message: IncomingMessage): Http2Head | { readonly 
   const all = fieldsOf(message.rawHeaders)
   const only = (name: string) => valuesOf(all, name)
   // What Node sends on must be a method of HTTP/1.1.
-  if (!METHODS.includes(method)) return { fault: 'its method is not known' }
+  if (!http.METHODS.includes(method)) return { fault: 'its method is not known' }
   if (only(':scheme').some((scheme) => scheme !== 'https'))
     return { fault: 'its scheme is not https' }
   const authorities = only(':authority')

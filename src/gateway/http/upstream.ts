@@ -2,8 +2,9 @@
  * Calls the service behind the gateway. Each call has its own connection, so that no left-over bytes can be mixed up
  * with another response. Only the given fields are sent. D-42.
  */
-import { type ClientRequest, request } from 'node:http'
+import type { ClientRequest } from 'node:http'
 import { formatHostPort, type HostPort } from '../../base/host-port.ts'
+import { http } from '../../base/node/http.ts'
 import type { Duration } from '../../base/time/duration.ts'
 import { type Field, flat } from './fields.ts'
 import type { Body } from './read-request.ts'
@@ -40,7 +41,7 @@ export function createUpstream(at: HostPort): Upstream {
   return {
     host: formatHostPort(at),
     call({ method, target, fields }) {
-      const call = request({
+      const call = http.request({
         host: at.host,
         port: at.port,
         method,

@@ -3,9 +3,10 @@
  * reveals no identity; access is limited only by the address. It answers while the gateway drains, so that a load
  * balancer sees that it is going.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { formatHostPort, type HostPort } from '../../base/host-port.ts'
 import type { Log } from '../../base/log.ts'
+import { http } from '../../base/node/http.ts'
 import type { Router } from '../../router/router.ts'
 import type { GatewayMetrics } from './gateway-metrics.ts'
 
@@ -58,7 +59,7 @@ export async function startMonitoring(
     else text(404, 'there is /healthz, /readyz and /metrics\n')
   }
 
-  const server = createServer((message, response) => {
+  const server = http.createServer((message, response) => {
     answer(message, response).catch((error: unknown) => {
       log.error({ err: error }, 'a request for health or metrics failed')
       response.destroy()

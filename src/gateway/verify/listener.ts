@@ -4,12 +4,13 @@
  * gateway. Whoever can reach it can ask about any host and path, and learns nothing without the cookie.
  */
 import { once } from 'node:events'
-import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type HostPort, isLoopbackHost } from '../../base/host-port.ts'
 import { newId, type RequestId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
+import { http } from '../../base/node/http.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
@@ -17,6 +18,7 @@ import { NOT_STORED } from '../browser/pages.ts'
 import { writeToBrowser } from '../browser/send.ts'
 import { answerSite, SITE_ROUTES } from '../browser/site.ts'
 import type { BrowserAnswer, Visit } from '../browser/visit.ts'
+import { brandOf } from '../http/answers.ts'
 import { fieldsOf } from '../http/fields.ts'
 import { readForwarded } from './forwarded.ts'
 import { answerWith, type VerifyPorts, verifyVisit } from './verify.ts'
@@ -132,7 +134,7 @@ async function answerProxy(
   const route = SITE_ROUTES.find((one) => one === name)
   if (route === undefined) return answerWith(visit, { code: 'NOT_FOUND' })
   const wanted = visit.target === '/' ? undefined : visit.target
-  const site = { ...ports, brand: ports.router.brand }
+  const site = { ...ports, brand: () => brandOf(ports.router) }
   return answerSite(site, route, { ...visit, method, target: url, isUpgrade: false }, wanted)
 }
 

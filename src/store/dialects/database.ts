@@ -1,8 +1,11 @@
 /**
  * What differs between the databases. Everything else in the store is written once, for both.
  */
-import type { Dialect, QueryExecutorProvider } from 'kysely'
+import type { Dialect, Kysely, QueryExecutorProvider } from 'kysely'
 import type { Instant } from '../../base/time/instant.ts'
+import type { RefreshSpending, SpendingOutcome } from '../../domain/tokens/stores.ts'
+import type { KeptEvent } from '../events.ts'
+import type { Tables } from '../tables.ts'
 import type { ListFacts } from './list-facts.ts'
 import type { WholeFacts } from './whole-facts.ts'
 
@@ -40,6 +43,12 @@ export interface Database {
   readonly openVersion?: () => OpenVersion
   /** Missing if the database cannot tell by itself that something has changed (D-298). */
   readonly changes?: ChangeNotices
+  /** Missing if round trips cost nothing, so that several statements do as well (D-322). */
+  readonly spendRefreshToken?: (
+    db: Kysely<Tables>,
+    onEvent: (event: KeptEvent) => void,
+    spending: RefreshSpending,
+  ) => Promise<SpendingOutcome>
   /** Removes the row values that a driver error quotes, so that logs can show the error. */
   withoutContent(error: unknown): void
 }

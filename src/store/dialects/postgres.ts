@@ -16,6 +16,7 @@ import type { Link } from './postgres/link.ts'
 import { createTriggers, type Listener, listen, MARK } from './postgres/notices.ts'
 import { Pool } from './postgres/pool.ts'
 import { createRoute } from './postgres/route.ts'
+import { spendRefreshToken } from './postgres/spend-refresh-token.ts'
 import { CREATE_TIMELINES_TABLE, createTimelines } from './postgres/timelines.ts'
 import { postgresLists } from './postgres-lists.ts'
 import { postgresWhole } from './postgres-whole.ts'
@@ -118,6 +119,7 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
         pool.release(link)
       }
     },
+    spendRefreshToken,
     withoutContent(error) {
       // Both quote values: "Failing row contains (…)".
       if (error instanceof DatabaseError) {

@@ -31,8 +31,14 @@ import type { AuthenticatorRow, Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
 import { forgetFailures } from './password-failures.ts'
 
+const RENEWAL_COLUMNS = ['renewal_cert_pem', 'renewal_fingerprint'] as const
 const UPDB = describedRows('authenticators', UPDB_AUTHENTICATOR)
 const CERT = describedRows('authenticators', CERT_AUTHENTICATOR)
+
+/** What is read of an authenticator of either method. The key comes first. */
+export const AUTHENTICATOR_COLUMNS: readonly (keyof AuthenticatorRow)[] = [
+  ...new Set([...UPDB.columns, ...CERT.columns, ...RENEWAL_COLUMNS]),
+]
 
 const LIST: Listed<'authenticators', typeof AUTHENTICATOR_FIELDS> = {
   table: 'authenticators',
@@ -68,7 +74,7 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
     async find(id) {
       if (!isStorable(id)) return undefined
       const row = await FIND.first(db, { id })
-      return row && fromRow(row)
+      return row && authenticatorOf(row)
     },
 
     async findUpdb(key) {
@@ -86,18 +92,18 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
     },
 
     async listOf(identityId) {
-      return (await LIST_OF.run(db, { identityId })).rows.map(fromRow)
+      return (await LIST_OF.run(db, { identityId })).rows.map(authenticatorOf)
     },
 
     async listOfMany(identityIds) {
       if (identityIds.length === 0) return []
       const query = select(db).where('identity_id', 'in', identityIds)
-      return (await query.orderBy('created_at').orderBy('id').execute()).map(fromRow)
+      return (await query.orderBy('created_at').orderBy('id').execute()).map(authenticatorOf)
     },
 
     async list(query) {
       const { rows, totalCount } = await listRows(db, facts, LIST, query)
-      return { rows: rows.map(fromRow), totalCount }
+      return { rows: rows.map(authenticatorOf), totalCount }
     },
 
     insert: (authenticator) =>
@@ -209,7 +215,7 @@ export function certificateEnd(pem: string): Instant | null {
 
 const NOT_USED_YET = { credentialVersion: 0, lastUsedAt: undefined } as const
 
-function fromRow(row: Selectable<AuthenticatorRow>): Authenticator {
+export function authenticatorOf(row: Selectable<AuthenticatorRow>): Authenticator {
   const read = reading('authenticators', row.id, row)
   return read('method', oneOf('updb', 'cert')) === 'updb' ? UPDB.fromRow(row) : cert(row)
 }

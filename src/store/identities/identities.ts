@@ -16,7 +16,9 @@ import { type Listed, listRows } from '../lists/list-rows.ts'
 import type { Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
 
-const { fromRow, toRow, toChanges } = describedRows('identities', IDENTITY)
+const { columns, fromRow, toRow, toChanges } = describedRows('identities', IDENTITY)
+
+export { columns as IDENTITY_COLUMNS, fromRow as identityOf }
 
 const CHOSEN = writableNames(IDENTITY)
 

@@ -29,6 +29,30 @@ const LIST: Listed<'api_sessions', typeof API_SESSION_FIELDS> = {
   order: { field: 'createdAt', direction: 'desc' },
 }
 
+/** The key comes first. */
+export const SESSION_COLUMNS = [
+  'id',
+  'kind',
+  'identity_id',
+  'authenticator_id',
+  'proof',
+  'amr',
+  'config_types',
+  'address',
+  'user_agent',
+  'issuer',
+  'client_id',
+  'scopes',
+  'token_hash',
+  'last_activity_at',
+  'is_totp_proven',
+  'is_totp_demanded',
+  'created_at',
+  'ends_at',
+  'expires_at',
+  'tokens_end_at',
+] as const satisfies readonly (keyof ApiSessionRow)[]
+
 const FIND = fixedQuery((db, { id }: { id: ApiSessionId }) =>
   db.selectFrom('api_sessions').selectAll().where('id', '=', id),
 )
@@ -63,12 +87,12 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
     async find(id) {
       if (!isStorable(id)) return undefined
       const row = await FIND.first(db, { id })
-      return row && fromRow(row)
+      return row && sessionOf(row)
     },
 
     async hold(id) {
       const row = await HOLD.first(db, { id })
-      return row && fromRow(row)
+      return row && sessionOf(row)
     },
 
     async findLegacy(tokenHash) {
@@ -78,7 +102,7 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
 
     async listOf(identityId) {
       const rows = await oldestFirst().where('identity_id', '=', identityId).execute()
-      return rows.map(fromRow)
+      return rows.map(sessionOf)
     },
 
     async listHoldersOfLive(identityIds, at) {
@@ -121,12 +145,12 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
       const filter: Filter | undefined = parts.length === 0 ? undefined : { op: 'and', parts }
       const isLive = compared('expiresAt', '>', at)
       const { rows, totalCount } = await listRows(db, facts, LIST, { ...query, filter }, isLive)
-      return { rows: rows.map(fromRow), totalCount }
+      return { rows: rows.map(sessionOf), totalCount }
     },
 
     async listByAuthenticator(id) {
       const rows = await oldestFirst().where('authenticator_id', '=', id).execute()
-      return rows.map(fromRow)
+      return rows.map(sessionOf)
     },
 
     async insert(session) {
@@ -166,7 +190,7 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
     async remove(id) {
       const query = db.deleteFrom('api_sessions').where('id', '=', id).returningAll()
       const row = await query.executeTakeFirst()
-      return row && fromRow(row)
+      return row && sessionOf(row)
     },
 
     async firstExpiry() {
@@ -188,7 +212,7 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
         .where('expires_at', '<=', by)
         .returningAll()
         .execute()
-      return rows.map(fromRow)
+      return rows.map(sessionOf)
     },
   }
 }
@@ -257,7 +281,7 @@ function kindColumns(session: ApiSession) {
   }
 }
 
-function fromRow(row: Selectable<ApiSessionRow>): ApiSession {
+export function sessionOf(row: Selectable<ApiSessionRow>): ApiSession {
   const read = reading('api_sessions', row.id, row)
   return read('kind', oneOf('oidc', 'legacy')) === 'oidc' ? oidc(row) : legacy(row)
 }

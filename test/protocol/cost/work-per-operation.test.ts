@@ -98,9 +98,6 @@ test('a refresh is one commit', async (t) => {
     commits: 1,
     statements: [
       'select refresh_tokens',
-      'select api_sessions',
-      'select identities',
-      'select authenticators',
       'select identities',
       'select authenticators',
       'update api_sessions',

@@ -3,9 +3,9 @@
  * refresh. In addition to the checks of every step (`check-again.ts`), what proved the login must still be registered,
  * and the policy must not demand more than was proven. R047; D-27, D-119, D-122, D-227.
  */
+import type { AuthenticatorId } from '../../../base/ids.ts'
 import type { TokenRefusalReason } from '../../audit/events.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../../factors/proven.ts'
-import type { Passkeys } from '../../factors/stores.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import type { Identity } from '../../identities/identity.ts'
 import { usernameAmong } from '../../identities/preferred-username.ts'
@@ -26,7 +26,7 @@ export interface Finished {
 export async function checkFinished(
   ports: CheckPorts & {
     readonly authenticators: Pick<Authenticators, 'listOf'>
-    readonly passkeys: Pick<Passkeys, 'find'>
+    readonly passkeys: { find(id: AuthenticatorId): Promise<object | undefined> }
   },
   { primary, secondary, boundKey, isSealed }: Finished,
   of: 'login' | 'session',

@@ -6,11 +6,11 @@ import {
   AbortedTransactionError,
   type CompiledQuery,
   type DatabaseConnection,
-  type Driver,
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
 import { DatabaseError, type QueryResult as PgResult } from 'pg'
+import type { LoneDriver } from '../../short-way.ts'
 import { TRANSACTION_LIMIT } from './limits.ts'
 import type { Link, Statement } from './link.ts'
 import { createLockedStatements, type LockedStatements } from './locked-statements.ts'
@@ -31,7 +31,7 @@ export interface PostgresDriverDeps {
   readonly onDestroy: () => Promise<void>
 }
 
-export class PostgresDriver implements Driver {
+export class PostgresDriver implements LoneDriver {
   readonly #deps: PostgresDriverDeps
   readonly #statements = { nameOf: createStatementNames(), locked: createLockedStatements() }
 
@@ -43,6 +43,16 @@ export class PostgresDriver implements Driver {
 
   async acquireConnection(): Promise<DatabaseConnection> {
     return new Lease(await this.#deps.pool.acquire(), this.#statements)
+  }
+
+  async runAlone<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { pool } = this.#deps
+    const link = await pool.acquire()
+    try {
+      return await new Lease(link, this.#statements).executeQuery<R>(query)
+    } finally {
+      pool.release(link)
+    }
   }
 
   async beginTransaction(lease: DatabaseConnection, settings: TransactionSettings): Promise<void> {
