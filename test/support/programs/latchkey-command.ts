@@ -2,6 +2,7 @@
  * `latchkey` for the lines of a page: a shell script that lets this process run the command, because a process for each
  * would take thirty times as long. The command gets what the script got: arguments, variables, folder and streams, all
  * of which Linux shows in /proc. Elsewhere, and for commands that run until a signal comes, the script becomes the program.
+ * D-286.
  */
 import { once } from 'node:events'
 import {
