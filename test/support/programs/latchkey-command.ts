@@ -18,7 +18,7 @@ import { createServer } from 'node:http'
 import { Socket } from 'node:net'
 import { Readable, Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
-import { FAST_PROGRAM } from '../process/program.ts'
+import { CHEAP_PROGRAM } from '../process/program.ts'
 import { canRunHere, runHere } from '../process/run-command.ts'
 import { wordsIn } from './shipped-program.ts'
 
@@ -29,7 +29,7 @@ const APART = 'apart'
 
 /** Writes the command as `file`. It works as long as the test runs. */
 export async function writeCommand(t: TestContext, file: string): Promise<void> {
-  const program = `exec '${process.execPath}' '${FAST_PROGRAM}' "$@"`
+  const program = `exec '${process.execPath}' '${CHEAP_PROGRAM}' "$@"`
   const script = process.platform === 'linux' ? await asking(t, `${file}.socket`, program) : program
   await writeFile(file, `#!/bin/sh\n${script}\n`)
   await chmod(file, 0o755)
