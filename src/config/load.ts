@@ -28,9 +28,10 @@ import {
 } from './config.ts'
 import type { Adjustment } from './durations.ts'
 import type { Environment } from './environment.ts'
-import { ConfigProblems, mergeProblems, schemaProblems } from './problems.ts'
+import { ConfigProblems, mergeProblems } from './problems.ts'
 import { readYamlFile, type Tree } from './read-yaml.ts'
 import { type CheckedFile, ControllerFile } from './schema.ts'
+import { schemaProblems } from './shown/schema-problems.ts'
 import { settingsOf } from './shown/settings.ts'
 import { fillIn, variablesIn } from './variables.ts'
 
