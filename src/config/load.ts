@@ -77,7 +77,8 @@ export async function loadConfig(from: {
   const filled = fillIn(written.tree, variable)
   const { tree, override } =
     from.wanted === undefined ? { tree: filled.tree } : overrideAddress(filled.tree, from.wanted)
-  const reading = ControllerFile.safeParse(tree)
+  // A schema that is used once is not worth compiling.
+  const reading = ControllerFile.safeParse(tree, { jitless: true })
   const branded = await readLogo(tree, home)
   const problems = mergeProblems(
     written.repeated,

@@ -47,7 +47,8 @@ export async function loadGatewaySettings(from: {
   if (!written.ok) throw new ConfigProblems(source, written.problems)
   const filled = fillIn(written.tree, from.variable)
   const tree = withGiven(filled.tree, from.given)
-  const reading = GatewayFile.safeParse(tree)
+  // A schema that is used once is not worth compiling.
+  const reading = GatewayFile.safeParse(tree, { jitless: true })
   const problems = mergeProblems(
     written.repeated,
     filled.problems,
