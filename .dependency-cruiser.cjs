@@ -34,7 +34,7 @@ const mayImport = {
   'web/account': ['base', 'web/login', 'web/texts'],
   'web/device': ['base', 'web/login', 'web/account'],
   'web/invite': ['base', 'protocol', 'web/login', 'web/texts'],
-  'web/console': ['base', 'web/login', 'web/account'],
+  'web/console': ['base', 'protocol', 'web/login', 'web/account'],
   http: [
     'base',
     'protocol',

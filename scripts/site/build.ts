@@ -16,8 +16,8 @@ import {
 } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { BASE_STYLES } from '../../src/web/login/base-styles.ts'
 import { ICON } from '../../src/web/login/layout.ts'
-import { PALETTE } from '../../src/web/login/palette.ts'
 import { contentsPage, wholePage } from './layout.ts'
 import { configureMarkdown, type MarkdownIt, type Section } from './markdown.ts'
 import { ROOT, readSources, type Source, sourceAt } from './sources.ts'
@@ -64,7 +64,7 @@ export async function buildSite(folder: string): Promise<void> {
     await renderPages(made, layout, (section) => sections.push(section))
     writeFileSync(join(made, 'contents.html'), contentsPage(layout))
     const css = readFileSync(join(HERE, 'site.css'), 'utf8')
-    writeFileSync(join(made, 'assets', 'site.css'), `${PALETTE.toString().trim()}\n${css}`)
+    writeFileSync(join(made, 'assets', 'site.css'), `${BASE_STYLES.toString().trim()}\n${css}`)
     const icon = decodeURIComponent(ICON.replace('data:image/svg+xml,', ''))
     writeFileSync(join(made, 'assets', 'icon.svg'), icon)
     writeFileSync(join(made, 'assets', 'search.json'), JSON.stringify(sections))
@@ -146,7 +146,7 @@ export function fingerprint(): string {
     ...readSources().map(({ path }) => path),
     ...globSync('docs/**/*.svg', { cwd: ROOT }),
     ...globSync('scripts/site/*', { cwd: ROOT }),
-    'src/web/login/palette.ts',
+    'src/web/login/base-styles.ts',
     'package-lock.json',
   ].sort()
   for (const path of inputs) hash.update(`${path}\0`).update(readFileSync(join(ROOT, path)))

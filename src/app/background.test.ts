@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { milliseconds } from '../base/time/duration.ts'
-import { runInBackground } from './background.ts'
+import { runInBackground, untilBeat } from './background.ts'
 import { createLog } from './logging.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
@@ -205,4 +205,12 @@ test('work that sleeps is woken, no more often than it may run', async (t) => {
   }
   assert.equal(rounds, 3)
   await background.stop()
+})
+
+test('a timer that fires a moment early waits for the next beat', () => {
+  const interval = milliseconds(400)
+  assert.equal(untilBeat(interval, 1_200), 400)
+  assert.equal(untilBeat(interval, 1_200.3), 400)
+  assert.equal(untilBeat(interval, 1_250), 350)
+  assert.equal(untilBeat(interval, 1_599.4), 401)
 })

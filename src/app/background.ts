@@ -16,6 +16,8 @@ export interface RepeatedWork {
    * `every` while it does (D-298).
    */
   readonly follows?: true
+  /** Runs at the same moments as the work that follows, so that an idle process wakes up once for all of it. */
+  readonly isOnBeat?: true
   /** Runs its first round at once. */
   readonly isUrgent?: true
   /** Gets a function that starts a round soon, in the place of waiting for `every`. */
@@ -33,6 +35,8 @@ type Changes = Store['changes']
 const WHILE_PUSHED: Duration = seconds(1)
 /** Between two rounds that notices start, so that a burst of changes is read together. */
 const LEAST_PAUSE: Duration = milliseconds(50)
+/** A timer may fire up to this long before its time, by the clock of the beats. */
+const EARLY: Duration = milliseconds(5)
 
 export interface Background {
   /** Waits for running rounds; no new round begins after this. */
@@ -57,10 +61,11 @@ export function runInBackground(
 }
 
 function repeat(
-  { name, every, round, follows, isUrgent, wokenBy, soonAfter = LEAST_PAUSE }: RepeatedWork,
+  { name, every, round, follows, isOnBeat, ...work }: RepeatedWork,
   log: Log,
   changes: Changes | undefined,
 ): { readonly stop: () => Promise<void>; readonly soon: () => void } {
+  const { isUrgent, wokenBy, soonAfter = LEAST_PAUSE } = work
   let isStopped = false
   let isRunning = false
   /** Told of a change while a round was running. */
@@ -89,10 +94,9 @@ function repeat(
   }
 
   function pause(): Duration {
-    if (!follows) return every
-    const interval = !isFailing && changes?.isPushed() ? WHILE_PUSHED : every
-    // On common beats, so that those who follow ask the database together.
-    return milliseconds(interval - (performance.now() % interval))
+    if (!follows && !isOnBeat) return every
+    const interval = follows && !isFailing && changes?.isPushed() ? WHILE_PUSHED : every
+    return untilBeat(interval, performance.now())
   }
 
   function schedule(after: Duration): void {
@@ -122,4 +126,14 @@ function repeat(
       await running
     },
   }
+}
+
+/**
+ * The time until the next multiple of the interval. After a timer that fired a moment too early, that is not the beat it
+ * was meant for, or the round would run twice.
+ */
+export function untilBeat(interval: Duration, now: number): Duration {
+  const left = interval - (now % interval)
+  // Timers count whole milliseconds, and would round down.
+  return milliseconds(Math.ceil(left > EARLY ? left : left + interval))
 }

@@ -16,15 +16,15 @@ const FOLLOW_RULES: Duration = milliseconds(400)
 /** D-135: tokens signed by a withdrawn key are refused on every instance within a second. */
 const FOLLOW_KEYS: Duration = milliseconds(400)
 const ROTATE_KEYS: Duration = seconds(60)
-/** Far less than the time between publishing a new CA and using it (D-129). */
-const FOLLOW_AUTHORITIES: Duration = seconds(1)
+/** Every second beat. Far less than the time between publishing a new CA and using it (D-129). */
+const FOLLOW_AUTHORITIES: Duration = milliseconds(800)
 /** D-141: how long an instance keeps running after the secret was replaced. */
-const FOLLOW_SECRET: Duration = seconds(1)
+const FOLLOW_SECRET: Duration = milliseconds(800)
 const RENEW_CERTIFICATES: Duration = seconds(30)
 /** Connections of a session are closed within a second of its end, even if it just expired (D-42). */
 const END_EXPIRED: Duration = milliseconds(400)
 const SWEEP: Duration = seconds(30)
-const WATCH_CLOCK: Duration = seconds(1)
+const WATCH_CLOCK: Duration = milliseconds(800)
 
 export interface ChoreHooks {
   /** After our own CAs have changed. */
@@ -93,7 +93,12 @@ export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
       },
     },
     { name: 'certificates', every: RENEW_CERTIFICATES, round: () => hooks.renewCertificates() },
-    { name: 'expired sessions', every: END_EXPIRED, round: createEndExpired(ports) },
+    {
+      name: 'expired sessions',
+      every: END_EXPIRED,
+      isOnBeat: true,
+      round: createEndExpired(ports),
+    },
     {
       name: 'sweep',
       every: SWEEP,
@@ -102,6 +107,6 @@ export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
         if (past !== undefined) await sweep(store, past, config.audit.retention)
       },
     },
-    { name: 'clock', every: WATCH_CLOCK, round: () => clockWatch.round() },
+    { name: 'clock', every: WATCH_CLOCK, isOnBeat: true, round: () => clockWatch.round() },
   ]
 }

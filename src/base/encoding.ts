@@ -1,8 +1,12 @@
 /** Bytes and text: the encodings that the protocols use, and SHA-256. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
+
+// Both keep no state between calls, and making one costs more than using it.
+const ENCODER = new TextEncoder()
+const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function base64url(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64url')
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url')
 }
 
 /** Returns the bytes of canonical, unpadded base64url; undefined for any other text. */
@@ -13,18 +17,18 @@ export function fromBase64url(text: string): Uint8Array | undefined {
 }
 
 export function utf8(text: string): Uint8Array {
-  return new TextEncoder().encode(text)
+  return ENCODER.encode(text)
 }
 
 /** Returns the text of valid UTF-8; undefined for any other bytes. */
 export function fromUtf8(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return DECODER.decode(bytes)
   } catch {
     return undefined
   }
 }
 
 export function sha256(data: Uint8Array | string): Uint8Array {
-  return createHash('sha256').update(data).digest()
+  return hash('sha256', data, 'buffer')
 }

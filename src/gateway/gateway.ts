@@ -30,7 +30,7 @@ import { forward } from './http/forward.ts'
 import { readRequest } from './http/read-request.ts'
 import { tunnel } from './http/tunnel.ts'
 import { createUpstream, type GatewayTimes } from './http/upstream.ts'
-import { createAdmit, type WayIn } from './passing/admit.ts'
+import { admit, type WayIn } from './passing/admit.ts'
 import {
   type Arriving,
   beginExchange,
@@ -41,7 +41,7 @@ import type { GatewayParts, OwnRoute } from './passing/own-routes.ts'
 import { createRely } from './passing/reliances.ts'
 import { createChooseUpstream } from './routing/choose-upstream.ts'
 import { routeRequest } from './routing/route-request.ts'
-import { createJudgeCaller, createJudgeOpen, type JudgeCaller } from './rules/judge-caller.ts'
+import { judgeOpen } from './rules/judge-caller.ts'
 import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
 import { createConnectRoute } from './tcp/connect-route.ts'
 import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
@@ -106,23 +106,24 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       : openToBrowsers({ ...options.browsers, router, log, random })
   const waysIn = [...(options.waysIn ?? []), ...(browsers === undefined ? [] : [browsers.wayIn])]
   const connect = createConnectRoute({ times, mostPerIdentity: MOST_CONNECTIONS_PER_IDENTITY })
-  const judge = createJudgeCaller({ router, clock: options.clock ?? systemClock })
-  const judgeOpen = createJudgeOpen({ router, judge })
-  const verifying = await startVerifying(options, browsers, judge)
+  const clock = options.clock ?? systemClock
+  const verifying = await startVerifying({ ...options, clock }, browsers)
   const routes = [connect, ...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
   const ownRoutes = new Map(
     [...routes, ...(verifying?.routes ?? [])].map((route) => [route.name, route]),
   )
-  const admit = createAdmit({ router, waysIn, judge })
   const rely = createRely({ watch: router.watch, log })
   const tunnels = new Map<Duplex, () => void>()
   const parts: GatewayParts = {
     get upstreams() {
       return routing.upstreams
     },
-    admit,
+    router,
+    waysIn,
+    clock,
     rely(exchange, accepted, upstream) {
-      return rely(exchange.socket, accepted, () => cut(exchange), judgeOpen(accepted, upstream))
+      const mayStay = judgeOpen(parts, accepted, upstream)
+      return rely(exchange.socket, accepted, () => cut(exchange), mayStay)
     },
     opened(exchange) {
       exchange.markPassed()
@@ -205,7 +206,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   async function passTo(settings: UpstreamSettings, exchange: Exchange): Promise<void> {
     const { inbound, requestId, message, response, socket, upgrade } = exchange
-    const accepted = await admit(exchange, settings)
+    const accepted = await admit(parts, exchange, settings)
     const upstream = createUpstream(settings.to.at)
     if (accepted === undefined) return
     if (running >= most) {
@@ -286,13 +287,12 @@ function cut({ socket, upgrade }: Exchange): void {
 }
 
 async function startVerifying(
-  options: GatewayOptions,
+  options: GatewayOptions & { readonly clock: Pick<Clock, 'now'> },
   browsers: Browsers | undefined,
-  judge: JudgeCaller,
 ): Promise<Verifying | undefined> {
   const { verify } = options.settings
   if (verify === undefined || browsers === undefined) return undefined
-  return openVerifying(verify, { ...options, clock: options.clock ?? systemClock, browsers, judge })
+  return openVerifying(verify, { ...options, browsers })
 }
 
 const UNREADABLE: Readonly<Record<Unreadable, AnswerCode>> = {

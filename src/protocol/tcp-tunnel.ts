@@ -4,8 +4,6 @@
  */
 export const TCP_PROTOCOL = 'latchkey-tcp'
 
-const PREFIX = '/.latchkey/connect/'
-
 /** 1 to 63 letters, digits and hyphens, as in a label of a host name. */
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 
@@ -14,11 +12,5 @@ export function isTcpServiceName(text: string): boolean {
 }
 
 export function tcpPath(name: string): string {
-  return `${PREFIX}${name}`
-}
-
-/** Returns the name in a path such as `/.latchkey/connect/postgres`; undefined for every other target. */
-export function tcpNameIn(target: string): string | undefined {
-  const name = target.startsWith(PREFIX) ? target.slice(PREFIX.length) : ''
-  return isTcpServiceName(name) ? name : undefined
+  return `/.latchkey/connect/${name}`
 }

@@ -13,6 +13,8 @@ export interface BenchOptions {
   /** Instead of the table: a CPU profile of this operation. */
   readonly profile: CpuOperation | undefined
   readonly isSaved: boolean
+  /** Latchkey on a PostgreSQL instead of SQLite. */
+  readonly isPostgres: boolean
   readonly isLists: boolean
   readonly isHelp: boolean
   /** How often each operation is measured. */
@@ -30,6 +32,7 @@ Takes about three minutes. It needs no network, and the openssl command.
   --big                 also measure a store with 1,000,000 identities and sessions: two minutes more, 2 GB of disk
   --rounds N            how often each operation is measured (default 3)
   --seconds N           how long each measurement takes (default 3)
+  --postgres            run Latchkey on a PostgreSQL, whose CPU is listed beside its own
   --save                write the table to docs/performance.md
   --profile OPERATION   instead, write a CPU profile of the server under this operation, and print its top list
   --lists               instead, measure the pages of lists with 100,000 rows on both databases
@@ -48,6 +51,7 @@ export function readArguments(args: readonly string[]): BenchOptions {
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '3' },
       save: { type: 'boolean', default: false },
+      postgres: { type: 'boolean', default: false },
       profile: { type: 'string' },
       lists: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -62,6 +66,9 @@ export function readArguments(args: readonly string[]): BenchOptions {
     const option = values.lists ? '--lists' : '--profile'
     throw new Error(`${option} cannot be combined with --save, --big or --only`)
   }
+  if (values.postgres && (values.lists || values.save)) {
+    throw new Error('--postgres cannot be combined with --lists or --save')
+  }
   if (values.save && only.length > 0) {
     throw new Error('--save needs the whole table and cannot be combined with --only')
   }
@@ -72,6 +79,7 @@ export function readArguments(args: readonly string[]): BenchOptions {
         : OPERATION_NAMES.filter((name) => values.big || OPERATIONS[name].isLong !== true),
     profile: values.profile === undefined ? undefined : readProfiled(values.profile),
     isSaved: values.save,
+    isPostgres: values.postgres,
     isLists: values.lists,
     isHelp: values.help,
     rounds: readNumber('--rounds', values.rounds, 1, 100),

@@ -46,6 +46,7 @@ for (const [args, sentence] of [
   [['--save', '--only', 'idle'], /--save needs the whole table/],
   [['--lists', '--profile', 'refresh'], /--lists and --profile cannot be combined/],
   [['--profile', 'refresh', '--save'], /--profile cannot be combined with --save/],
+  [['--postgres', '--save'], /--postgres cannot be combined with --lists or --save/],
   [['--lists', '--big'], /--lists cannot be combined/],
   [['--nothing'], /--nothing/],
   [['refresh'], /refresh/],

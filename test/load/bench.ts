@@ -15,7 +15,7 @@ import { measureWorkers } from './measures/workers.ts'
 import { isCpuOperation, type OperationName } from './operations.ts'
 import { writeProfile } from './profile.ts'
 import { describeMachine, savePage } from './report.ts'
-import { newHome, startLatchkey } from './servers/latchkey.ts'
+import { type Home, newHome, startDatabaseServer, startLatchkey } from './servers/latchkey.ts'
 import { type Filled, fill } from './servers/people.ts'
 import { startProvider } from './servers/provider.ts'
 import { type Row, textTable } from './table.ts'
@@ -41,23 +41,29 @@ async function main(): Promise<void> {
   else if (options.isLists) await printSlowestPages()
   else {
     const folder = await mkdtemp(join(tmpdir(), 'latchkey-bench-'))
+    const server = options.isPostgres ? await startDatabaseServer() : undefined
+    const home: MakeHome = (name) => newHome(folder, name, server)
     try {
-      if (options.profile !== undefined) await writeProfile(folder, options.profile, options)
-      else await printTable(folder, options)
+      if (options.profile !== undefined) {
+        await writeProfile(await home('home'), options.profile, options)
+      } else await printTable(home, options)
     } finally {
+      await server?.stop()
       await rm(folder, { recursive: true, force: true })
     }
   }
 }
 
-async function printTable(folder: string, options: BenchOptions): Promise<void> {
+type MakeHome = (name: string) => Promise<Home>
+
+async function printTable(home: MakeHome, options: BenchOptions): Promise<void> {
   const machine = describeMachine()
-  const rows = await measureAll(folder, options)
+  const rows = await measureAll(home, options)
   console.log(`${machine.map((line) => `${line}\n`).join('')}\n${textTable(rows)}`)
   if (options.isSaved) say(`wrote ${await savePage(machine, rows)}`)
 }
 
-async function measureAll(folder: string, options: BenchOptions): Promise<readonly Row[]> {
+async function measureAll(home: MakeHome, options: BenchOptions): Promise<readonly Row[]> {
   const { operations } = options
   const isAsked = (...names: readonly OperationName[]) =>
     operations.some((name) => names.includes(name))
@@ -66,7 +72,7 @@ async function measureAll(folder: string, options: BenchOptions): Promise<readon
   if (cpuOperations.length > 0 || isAsked('delay')) {
     const provider = await startProvider(PROVIDER_SESSIONS)
     try {
-      await withLatchkey(folder, async (latchkey) => {
+      await withLatchkey(home, async (latchkey) => {
         const servers = { latchkey, provider }
         if (cpuOperations.length > 0) {
           rows.push(...(await measureCpu(servers, cpuOperations, { ...options, say })))
@@ -80,19 +86,19 @@ async function measureAll(folder: string, options: BenchOptions): Promise<readon
       await provider.stop()
     }
   }
-  if (isAsked('workers')) rows.push(...(await measureWorkers(folder, { ...options, say })))
-  if (isAsked('store-size')) rows.push(...(await measureStoreSize(folder, { ...options, say })))
+  if (isAsked('workers')) rows.push(...(await measureWorkers(home, { ...options, say })))
+  if (isAsked('store-size')) rows.push(...(await measureStoreSize(home, { ...options, say })))
   if (isAsked('idle', 'start')) {
     say('start and idle')
-    const { start, idle } = await idleRows(folder, options.rounds)
+    const { start, idle } = await idleRows(home, options.rounds)
     if (isAsked('idle')) rows.push(...idle)
     if (isAsked('start')) rows.push(...start)
   }
   return rows
 }
 
-async function withLatchkey(folder: string, use: (one: Filled) => Promise<void>): Promise<void> {
-  const latchkey = await startLatchkey(await newHome(folder, 'home'))
+async function withLatchkey(home: MakeHome, use: (one: Filled) => Promise<void>): Promise<void> {
+  const latchkey = await startLatchkey(await home('home'))
   try {
     await use(await fill(latchkey))
   } finally {
@@ -101,8 +107,8 @@ async function withLatchkey(folder: string, use: (one: Filled) => Promise<void>)
 }
 
 /** In a home that an earlier start has created. */
-async function idleRows(folder: string, rounds: number): Promise<IdleRows> {
-  const home = await newHome(folder, 'idle')
-  await (await startLatchkey(home)).stop()
-  return measureIdle(home, rounds)
+async function idleRows(home: MakeHome, rounds: number): Promise<IdleRows> {
+  const idle = await home('idle')
+  await (await startLatchkey(idle)).stop()
+  return measureIdle(idle, rounds)
 }

@@ -5,7 +5,7 @@ import { useWorkers } from '../support/process/child-home.ts'
 import { runLoad } from './generator/load.ts'
 import { prepareWorks } from './generator/works.ts'
 import type { CpuOperation } from './operations.ts'
-import { newHome, startLatchkey } from './servers/latchkey.ts'
+import { type Home, startLatchkey } from './servers/latchkey.ts'
 import { fill } from './servers/people.ts'
 
 const WARM_UP_MILLISECONDS = 2000
@@ -29,12 +29,11 @@ interface ProfileNode {
 
 /** Writes `latchkey-OPERATION.cpuprofile` to the working directory, for the tools of Chromium, and prints the top. */
 export async function writeProfile(
-  folder: string,
+  home: Home,
   operation: CpuOperation,
   { milliseconds }: { readonly milliseconds: number },
 ): Promise<void> {
   const port = await freePort()
-  const home = await newHome(folder, 'home')
   // One process has all the work, and the profile.
   await (await startLatchkey(home)).stop()
   await useWorkers(home.folder, 1)

@@ -20,7 +20,7 @@ export const systemRandom: Random = {
       used = 0
     }
     const part = pool.subarray(used, used + count)
-    const bytes = Uint8Array.from(part)
+    const bytes = new Uint8Array(part)
     // No second copy of what may become a credential stays behind.
     part.fill(0)
     used += count

@@ -10,7 +10,9 @@ import {
   createCipheriv,
   createDecipheriv,
   createHmac,
+  createSecretKey,
   hkdfSync,
+  type KeyObject,
   timingSafeEqual,
 } from 'node:crypto'
 import type { Brand } from '../brand.ts'
@@ -91,15 +93,16 @@ export function createVault(
   random: Random,
   hashingSecret: Uint8Array = installationSecret,
 ): Vault {
-  const keys = new Map<string, Buffer>()
-  const keyFor = (use: 'seal' | 'hash', purpose: Purpose): Buffer => {
-    const info = `latchkey ${use} ${purpose}`
-    let key = keys.get(info)
+  // Key objects: from bytes, every use would make one again, which costs as much as the HMAC itself.
+  const keys = { seal: new Map<Purpose, KeyObject>(), hash: new Map<Purpose, KeyObject>() }
+  const keyFor = (use: 'seal' | 'hash', purpose: Purpose): KeyObject => {
+    let key = keys[use].get(purpose)
     if (key === undefined) {
+      const info = `latchkey ${use} ${purpose}`
       const from = use === 'seal' ? installationSecret : hashingSecret
       const salt = use === 'seal' && STORED_NOWHERE.includes(purpose) ? hashingSecret : ''
-      key = Buffer.from(hkdfSync('sha256', from, salt, info, 32))
-      keys.set(info, key)
+      key = createSecretKey(Buffer.from(hkdfSync('sha256', from, salt, info, 32)))
+      keys[use].set(purpose, key)
     }
     return key
   }
@@ -108,8 +111,10 @@ export function createVault(
     seal(purpose, plain, context = '') {
       const nonce = random.bytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', keyFor('seal', purpose), nonce)
-      cipher.setAAD(Buffer.from(context))
-      const body = Buffer.concat([cipher.update(plain), cipher.final()])
+      if (context !== '') cipher.setAAD(Buffer.from(context))
+      const body = cipher.update(plain)
+      // GCM is a stream: the end adds no bytes, only the tag.
+      cipher.final()
       return base64url(Buffer.concat([nonce, body, cipher.getAuthTag()]))
     },
 
@@ -122,19 +127,21 @@ export function createVault(
         bytes.subarray(0, NONCE_BYTES),
         { authTagLength: TAG_BYTES },
       )
-      decipher.setAAD(Buffer.from(context))
+      if (context !== '') decipher.setAAD(Buffer.from(context))
       decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES))
       try {
-        const body = bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES)
-        return new Uint8Array(Buffer.concat([decipher.update(body), decipher.final()]))
+        const body = decipher.update(bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES))
+        // Throws unless the tag is right.
+        decipher.final()
+        return new Uint8Array(body)
       } catch {
         return undefined
       }
     },
 
     hash(purpose, value) {
-      const digest = createHmac('sha256', keyFor('hash', purpose)).update(value).digest()
-      return base64url(digest) as SecretHash
+      const hmac = createHmac('sha256', keyFor('hash', purpose)).update(value)
+      return hmac.digest('base64url') as SecretHash
     },
   }
 }

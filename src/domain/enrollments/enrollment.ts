@@ -29,7 +29,6 @@ export type ResetKind = { readonly method: 'reset-password' } | { readonly metho
 
 export type EnrollmentKind = FirstKind | ResetKind
 export type FirstMethod = FirstKind['method']
-export type ResetMethod = ResetKind['method']
 
 export type OttEnrollment = Common & Extract<EnrollmentKind, { readonly method: 'ott' }>
 export type UpdbEnrollment = Common & Extract<EnrollmentKind, { readonly method: 'updb' }>

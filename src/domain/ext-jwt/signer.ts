@@ -3,7 +3,6 @@ import { EXTERNAL_JWT_SIGNER } from '../../entities/external-jwt-signer.ts'
 import type { EntityOf } from '../../entities/field.ts'
 
 export const TARGET_TOKENS = EXTERNAL_JWT_SIGNER.targetToken.choices
-export type TargetToken = (typeof TARGET_TOKENS)[number]
 
 export interface ExternalJwtSigner extends EntityOf<typeof EXTERNAL_JWT_SIGNER> {
   readonly keys: SignerKeys

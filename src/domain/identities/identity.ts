@@ -8,8 +8,6 @@ export type { Tags }
 
 export type Identity = EntityOf<typeof IDENTITY>
 
-export type IdentityType = Identity['type']
-
 /** The fields that an administrator can set; the service sets the rest. */
 export type ChosenOfIdentity = Pick<Identity, WritableName<typeof IDENTITY>>
 

@@ -8,6 +8,7 @@ import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
 import { notFound } from '../refusals.ts'
+import { existingIdentity } from './read-identities.ts'
 
 export interface EnrollmentDetail {
   readonly enrollment: Enrollment
@@ -26,7 +27,7 @@ export async function findEnrollment(
 ): Promise<EnrollmentDetail> {
   const enrollment = await ports.enrollments.find(id)
   if (enrollment === undefined) throw notFound()
-  return { enrollment, identity: await existing(ports, enrollment.identityId) }
+  return { enrollment, identity: await existingIdentity(ports, enrollment.identityId) }
 }
 
 export async function listEnrollments(
@@ -49,16 +50,7 @@ export async function listEnrollmentsOf(
   id: IdentityId,
   query: ListQuery,
 ): Promise<PageOf<EnrollmentDetail>> {
-  const identity = await existing(ports, id)
+  const identity = await existingIdentity(ports, id)
   const { rows, totalCount } = listInMemory(await ports.enrollments.listOf(id), query)
   return { rows: rows.map((enrollment) => ({ enrollment, identity })), totalCount }
-}
-
-async function existing(
-  { identities }: Pick<ReadPorts, 'identities'>,
-  id: IdentityId,
-): Promise<Identity> {
-  const identity = await identities.find(id)
-  if (identity === undefined) throw notFound()
-  return identity
 }

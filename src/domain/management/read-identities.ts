@@ -38,7 +38,7 @@ export interface ReadPorts extends EnrolledPorts {
 
 /** Throws NOT_FOUND. */
 export async function findIdentity(ports: ReadPorts, id: IdentityId): Promise<IdentityDetail> {
-  const [detail] = await describeIdentities(ports, [await existing(ports, id)])
+  const [detail] = await describeIdentities(ports, [await existingIdentity(ports, id)])
   return detail as IdentityDetail
 }
 
@@ -56,7 +56,7 @@ export async function listAuthenticatorsOf(
   id: IdentityId,
   query: ListQuery,
 ): Promise<PageOf<AuthenticatorDetail>> {
-  const identity = await existing(ports, id)
+  const identity = await existingIdentity(ports, id)
   const { rows, totalCount } = listInMemory(await ports.authenticators.listOf(id), query)
   return { rows: rows.map((authenticator) => ({ authenticator, identity })), totalCount }
 }
@@ -68,7 +68,7 @@ export async function findAuthenticator(
 ): Promise<AuthenticatorDetail> {
   const authenticator = await ports.authenticators.find(id)
   if (authenticator === undefined) throw notFound()
-  return { authenticator, identity: await existing(ports, authenticator.identityId) }
+  return { authenticator, identity: await existingIdentity(ports, authenticator.identityId) }
 }
 
 export async function listAuthenticators(
@@ -115,8 +115,9 @@ export async function describeIdentities(
   })
 }
 
-async function existing(
-  { identities }: Pick<ReadPorts, 'identities'>,
+/** Throws NOT_FOUND. */
+export async function existingIdentity(
+  { identities }: { readonly identities: Pick<Identities, 'find'> },
   id: IdentityId,
 ): Promise<Identity> {
   const identity = await identities.find(id)

@@ -2,6 +2,7 @@
  * Browsers through the gateway: puts together the parts of this folder. docs/gateway.md; D-410 to D-412. The gateway is
  * an OIDC client of its controller, which it looks up when the first browser needs it.
  */
+
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { createVault, INSTALLATION_SECRET_BYTES } from '../../base/secrets/vault.ts'
@@ -9,6 +10,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { type Client, connect } from '../../client/client.ts'
 import type { Router } from '../../router/router.ts'
+import { brandOf } from '../http/answers.ts'
 import type { WayIn } from '../passing/admit.ts'
 import type { OwnRoute } from '../passing/own-routes.ts'
 import { sendToBrowser, visitOf } from './send.ts'
@@ -63,7 +65,7 @@ export function openToBrowsers(options: BrowserOptions): Browsers {
   }
 
   const ports: SignInPorts = { client, sessions, vault, clock, log }
-  const site = { ...ports, brand: router.brand }
+  const site = { ...ports, brand: () => brandOf(router) }
   const refreshing = setInterval(() => void sessions.refreshHeld(), REFRESH_EVERY)
   return {
     ports,

@@ -13,7 +13,7 @@ export const SITE_ROUTES = ['sign-in', 'callback', 'sign-out'] as const
 export type SiteRoute = (typeof SITE_ROUTES)[number]
 
 export async function answerSite(
-  ports: SignInPorts & { readonly brand: () => string | undefined },
+  ports: SignInPorts & { readonly brand: () => string },
   route: SiteRoute,
   visit: Visit,
   /** Where the user wanted to go, if the caller knows; otherwise the query says it. */
@@ -39,8 +39,8 @@ export async function answerSite(
   }
 }
 
-function notSignedIn({ brand }: { brand: () => string | undefined }, visit: Visit): BrowserAnswer {
-  const challenges = missingToken(brand() ?? 'service')
+function notSignedIn({ brand }: { brand: () => string }, visit: Visit): BrowserAnswer {
+  const challenges = missingToken(brand())
   const { status, headers, body } = ownAnswer({ code: 'UNAUTHORIZED', challenges }, visit.requestId)
   const { 'content-length': _, 'x-request-id': __, ...kept } = headers
   return { status, fields: Object.entries(kept), body, code: 'UNAUTHORIZED' }

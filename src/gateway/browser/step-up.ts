@@ -15,7 +15,7 @@ export type StepUp = Readonly<Record<string, string>>
  * returned if no sign-in would help.
  */
 export function stepUpFor(
-  { require: { amr = [], maxAge } }: Pick<UpstreamSettings, 'require'>,
+  { require: { amr = [] } }: Pick<UpstreamSettings, 'require'>,
   unmet?: Unmet,
 ): StepUp | undefined {
   const classes = amr.map((method) => acrFor(amrValue(method)))
@@ -27,7 +27,7 @@ export function stepUpFor(
   if (unmet === undefined) return asked
   switch (unmet.rule) {
     case 'maxAge':
-      return { ...asked, max_age: String(inSeconds(maxAge ?? unmet.required)) }
+      return { ...asked, max_age: String(inSeconds(unmet.required)) }
     case 'amr':
       return 'acr_values' in asked && unmet.required.every((method) => acrFor(amrValue(method)))
         ? asked

@@ -19,9 +19,7 @@ import { beginSignIn, type SignInPorts } from './sign-in.ts'
 import { stepUpFor, wasInVain } from './step-up.ts'
 import { type BrowserAnswer, isCrossSite, isNavigation, isOfBrowser } from './visit.ts'
 
-export function createBrowserWay(
-  ports: SignInPorts & { readonly brand: () => string | undefined },
-): WayIn {
+export function createBrowserWay(ports: SignInPorts & { readonly brand: () => string }): WayIn {
   const { sessions, log } = ports
 
   return {
@@ -63,7 +61,7 @@ export function createBrowserWay(
       if (!canSignIn(refused) || !(hasCookie || isOfBrowser(visit))) return false
       // A script of the application: it must learn that its user is not signed in, and a redirect would hide it.
       if (hasCookie) exchange.response.setHeader(...clearSession())
-      const challenges = missingToken(ports.brand() ?? UNKNOWN_BRAND)
+      const challenges = missingToken(ports.brand())
       exchange.answer({ code: 'UNAUTHORIZED', challenges }, why)
       return true
     },
@@ -97,9 +95,6 @@ export function createBrowserWay(
 function isOpen({ signIn, to }: UpstreamSettings, { inbound }: Exchange): boolean {
   return signIn && to.kind === 'http' && inbound.token === undefined
 }
-
-/** Used until the controller has sent its own. */
-const UNKNOWN_BRAND = 'service'
 
 function refused(why: string): Refused {
   return { verdict: 'refused', reason: 'session-ended', why }

@@ -17,7 +17,7 @@ import {
 import { REQUEST_ID_HEADER } from '../../protocol/headers.ts'
 import { outgrownChallenges } from '../../protocol/policy-demands.ts'
 import { TCP_PROTOCOL } from '../../protocol/tcp-tunnel.ts'
-import type { Presented, Refused } from '../../router/router.ts'
+import type { Presented, Refused, Router } from '../../router/router.ts'
 import type { Field } from './fields.ts'
 import { writeHead } from './write-head.ts'
 
@@ -134,6 +134,11 @@ const ANSWERS = {
 export interface Answer {
   readonly code: AnswerCode
   readonly challenges?: readonly Challenge[]
+}
+
+/** The brand that challenges name: a placeholder until the controller has sent its own. */
+export function brandOf(router: Pick<Router, 'brand'>): string {
+  return router.brand() ?? 'service'
 }
 
 /** Tells the client about a refusal: whether to log in again, to present another certificate, or to wait. */

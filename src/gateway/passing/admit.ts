@@ -4,11 +4,11 @@
  */
 import { isGone } from '../../https-server/http2.ts'
 import type { Accepted, Refused, Router } from '../../router/router.ts'
-import { answerTo } from '../http/answers.ts'
+import { answerTo, brandOf } from '../http/answers.ts'
 import type { Field } from '../http/fields.ts'
 import { answerUnmet, describeUnmet } from '../rules/answer-unmet.ts'
 import type { Unmet } from '../rules/judge.ts'
-import type { JudgeCaller } from '../rules/judge-caller.ts'
+import { type JudgePorts, judgeCaller } from '../rules/judge-caller.ts'
 import type { UpstreamSettings } from '../settings/settings.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -27,51 +27,45 @@ export interface WayIn {
   withoutCredentials?(fields: readonly Field[]): readonly Field[]
 }
 
+export interface AdmitPorts extends JudgePorts {
+  readonly router: Pick<Router, 'check' | 'brand' | 'rolesOf'>
+  readonly waysIn: readonly WayIn[]
+}
+
 /** Resolves to undefined if the client was answered or is gone. */
-export type Admit = (
+export async function admit(
+  ports: AdmitPorts,
   exchange: Exchange,
   upstream: UpstreamSettings,
-) => Promise<Accepted | undefined>
-
-/** Used until the controller has sent its own; no client is asked for a token before that. */
-const UNKNOWN_BRAND = 'service'
-
-export function createAdmit(deps: {
-  readonly router: Pick<Router, 'check' | 'brand'>
-  readonly waysIn: readonly WayIn[]
-  readonly judge: JudgeCaller
-}): Admit {
-  const { router, waysIn, judge } = deps
-  const brand = () => router.brand() ?? UNKNOWN_BRAND
-
-  async function authenticate(
-    exchange: Exchange,
-    upstream: UpstreamSettings,
-  ): Promise<Accepted | Refused> {
-    for (const way of waysIn) {
-      const verdict = await way.authenticate(exchange, upstream)
-      if (verdict !== undefined) return verdict
-    }
-    // R093: the end-entity certificate of the handshake; there is neither resumption nor renegotiation.
-    const certificate = exchange.socket.getPeerX509Certificate()?.raw
-    return router.check({ certificate, token: exchange.inbound.token })
-  }
-
-  return async (exchange, upstream) => {
-    const verdict = await authenticate(exchange, upstream)
-    if (exchange.socket.destroyed || isGone(exchange.response)) return undefined
-    if (verdict.verdict === 'accepted') {
-      const { identityId, sessionId } = verdict
-      exchange.note({ identityId, sessionId })
-      const unmet = judge(verdict, upstream)
-      if (unmet === undefined) return verdict
-      if (waysIn.some((way) => way.refuseUnmet?.(exchange, upstream, unmet))) return undefined
-      exchange.answer(answerUnmet(unmet, brand()), describeUnmet(unmet))
-      return undefined
-    }
-    if (waysIn.some((way) => way.refuse?.(exchange, upstream, verdict))) return undefined
-    const { verdict: _, ...why } = verdict
-    exchange.answer(answerTo(verdict, exchange.inbound.token, brand()), why)
+): Promise<Accepted | undefined> {
+  const { router, waysIn } = ports
+  const verdict = await authenticate(ports, exchange, upstream)
+  if (exchange.socket.destroyed || isGone(exchange.response)) return undefined
+  if (verdict.verdict === 'accepted') {
+    const { identityId, sessionId } = verdict
+    exchange.note({ identityId, sessionId })
+    const unmet = judgeCaller(ports, verdict, upstream)
+    if (unmet === undefined) return verdict
+    if (waysIn.some((way) => way.refuseUnmet?.(exchange, upstream, unmet))) return undefined
+    exchange.answer(answerUnmet(unmet, brandOf(router)), describeUnmet(unmet))
     return undefined
   }
+  if (waysIn.some((way) => way.refuse?.(exchange, upstream, verdict))) return undefined
+  const { verdict: _, ...why } = verdict
+  exchange.answer(answerTo(verdict, exchange.inbound.token, brandOf(router)), why)
+  return undefined
+}
+
+async function authenticate(
+  { router, waysIn }: AdmitPorts,
+  exchange: Exchange,
+  upstream: UpstreamSettings,
+): Promise<Accepted | Refused> {
+  for (const way of waysIn) {
+    const verdict = await way.authenticate(exchange, upstream)
+    if (verdict !== undefined) return verdict
+  }
+  // R093: the end-entity certificate of the handshake; there is neither resumption nor renegotiation.
+  const certificate = exchange.socket.getPeerX509Certificate()?.raw
+  return router.check({ certificate, token: exchange.inbound.token })
 }

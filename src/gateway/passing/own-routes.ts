@@ -1,7 +1,7 @@
 /** What answers below `/.latchkey/`, instead of an upstream. D-402. */
 import type { Accepted } from '../../router/router.ts'
 import type { UpstreamSettings } from '../settings/settings.ts'
-import type { Admit } from './admit.ts'
+import type { AdmitPorts } from './admit.ts'
 import type { Exchange } from './exchange.ts'
 
 export interface OwnRoute {
@@ -12,9 +12,8 @@ export interface OwnRoute {
 }
 
 /** What own routes have in common with requests that pass to an upstream. */
-export interface GatewayParts {
+export interface GatewayParts extends AdmitPorts {
   readonly upstreams: readonly UpstreamSettings[]
-  readonly admit: Admit
   /** Closes the client's connection when what was accepted ends. Returns a function that reports the end of its use. */
   rely(exchange: Exchange, accepted: Accepted, upstream: UpstreamSettings): () => void
   /** Tracks an open tunnel, so that it ends when the gateway stops. */

@@ -10,7 +10,7 @@ import type { Accepted } from '../../router/router.ts'
 import type { Requirements } from '../settings/settings.ts'
 import { answerUnmet } from './answer-unmet.ts'
 import { type Caller, unmetRequirement } from './judge.ts'
-import { createJudgeCaller, createJudgeOpen } from './judge-caller.ts'
+import { judgeOpen } from './judge-caller.ts'
 
 const NOON = instant(1_800_000_000_000)
 
@@ -117,7 +117,6 @@ test('an open connection that has lost one role after the other is not kept by t
     rolesOf: ({ identityId, facts }: Accepted) =>
       facts?.roles && removals.rolesOf(identityId, facts.roles),
   }
-  const judge = createJudgeCaller({ router, clock: { now: () => NOON } })
   const accepted: Accepted = {
     verdict: 'accepted',
     identityId: 'alice',
@@ -126,7 +125,7 @@ test('an open connection that has lost one role after the other is not kept by t
     subjects: ['session'],
     facts: { roles: { names: ['ops', 'db-admins'], version: 0 }, authenticatedAt: NOON },
   }
-  const mayStay = createJudgeOpen({ router, judge })(accepted, {
+  const mayStay = judgeOpen({ router, clock: { now: () => NOON } }, accepted, {
     require: { roles: ['ops', 'db-admins'] },
   })
   const lose = (role: string, version: number) =>

@@ -5,6 +5,7 @@
 import { TCP_PROTOCOL } from '../../protocol/tcp-tunnel.ts'
 import type { AnswerCode } from '../http/answers.ts'
 import { valuesOf } from '../http/fields.ts'
+import { admit } from '../passing/admit.ts'
 import type { Exchange } from '../passing/exchange.ts'
 import type { OwnRoute } from '../passing/own-routes.ts'
 import type { UpstreamSettings } from '../settings/settings.ts'
@@ -39,7 +40,7 @@ export function createConnectRoute(options: {
       const upstream = gateway.upstreams.find(
         ({ name, to }) => to.kind === 'tcp' && rest.length === 1 && name === rest[0],
       )
-      const accepted = await gateway.admit(exchange, upstream ?? NOBODY_KNOWS)
+      const accepted = await admit(gateway, exchange, upstream ?? NOBODY_KNOWS)
       if (accepted === undefined) return
       const refuse = (code: AnswerCode, why = {}) => exchange.answer({ code }, why)
       if (upstream === undefined) return refuse('UNKNOWN_SERVICE')

@@ -18,6 +18,7 @@ import { NOT_STORED } from '../browser/pages.ts'
 import { writeToBrowser } from '../browser/send.ts'
 import { answerSite, SITE_ROUTES } from '../browser/site.ts'
 import type { BrowserAnswer, Visit } from '../browser/visit.ts'
+import { brandOf } from '../http/answers.ts'
 import { fieldsOf } from '../http/fields.ts'
 import { readForwarded } from './forwarded.ts'
 import { answerWith, type VerifyPorts, verifyVisit } from './verify.ts'
@@ -133,7 +134,7 @@ async function answerProxy(
   const route = SITE_ROUTES.find((one) => one === name)
   if (route === undefined) return answerWith(visit, { code: 'NOT_FOUND' })
   const wanted = visit.target === '/' ? undefined : visit.target
-  const site = { ...ports, brand: ports.router.brand }
+  const site = { ...ports, brand: () => brandOf(ports.router) }
   return answerSite(site, route, { ...visit, method, target: url, isUpgrade: false }, wanted)
 }
 

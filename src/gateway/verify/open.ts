@@ -10,7 +10,6 @@ import { sendToBrowser, visitOf } from '../browser/send.ts'
 import { onlyValue } from '../browser/visit.ts'
 import { isIdentityField } from '../http/fields.ts'
 import type { OwnRoute } from '../passing/own-routes.ts'
-import type { JudgeCaller } from '../rules/judge-caller.ts'
 import type { VerifySettings } from '../settings/settings.ts'
 import { createIdentityJwts } from './identity-jwt.ts'
 import { keySet, startVerifyListener, type VerifyListener } from './listener.ts'
@@ -27,7 +26,6 @@ export async function openVerifying(
   deps: {
     readonly browsers: Pick<Browsers, 'ports'>
     readonly router: Pick<Router, 'brand' | 'rolesOf'>
-    readonly judge: JudgeCaller
     readonly clock: Pick<Clock, 'now'>
     readonly random: Random
     readonly log: Log
@@ -35,11 +33,10 @@ export async function openVerifying(
     readonly keyPem: Secret
   },
 ): Promise<Verifying> {
-  const { browsers, router, judge, random, log } = deps
+  const { browsers, router, random, log } = deps
   const ports: VerifyPorts = {
     ...browsers.ports,
     router,
-    judge,
     require: settings.require,
     jwts: settings.jwt ? await createIdentityJwts(deps) : undefined,
   }

@@ -16,16 +16,15 @@ import {
   type Visit,
   wantsPage,
 } from '../browser/visit.ts'
-import { type Answer, ownAnswer } from '../http/answers.ts'
+import { type Answer, brandOf, ownAnswer } from '../http/answers.ts'
 import type { Field } from '../http/fields.ts'
 import { answerUnmet } from '../rules/answer-unmet.ts'
-import type { JudgeCaller } from '../rules/judge-caller.ts'
+import { judgeCaller } from '../rules/judge-caller.ts'
 import type { Requirements } from '../settings/settings.ts'
 import type { IdentityJwts } from './identity-jwt.ts'
 
 export interface VerifyPorts extends SignInPorts {
   readonly router: Pick<Router, 'brand' | 'rolesOf'>
-  readonly judge: JudgeCaller
   readonly require: Requirements
   /** Undefined: the service gets no JWT. */
   readonly jwts: IdentityJwts | undefined
@@ -43,8 +42,8 @@ export async function verifyVisit(
   if (isCrossSite(visit)) return answerWith(visit, { code: 'CROSS_SITE' })
   const verdict = await sessions.check(session)
   if (verdict.verdict === 'refused') return refuse(ports, visit, canRedirect, verdict)
-  const unmet = ports.judge(verdict, ports)
-  if (unmet !== undefined) return answerWith(visit, answerUnmet(unmet, brandOf(ports)))
+  const unmet = judgeCaller(ports, verdict, ports)
+  if (unmet !== undefined) return answerWith(visit, answerUnmet(unmet, brandOf(ports.router)))
   return accept(ports, session, verdict)
 }
 
@@ -81,7 +80,10 @@ async function refuse(
   }
   if (pageReasonOf(refused) === 'unavailable') return answerWith(visit, { code: 'NOT_READY' })
   if (!canSignIn(refused)) return answerWith(visit, { code: 'FORBIDDEN' })
-  return answerWith(visit, { code: 'UNAUTHORIZED', challenges: missingToken(brandOf(ports)) })
+  return answerWith(visit, {
+    code: 'UNAUTHORIZED',
+    challenges: missingToken(brandOf(ports.router)),
+  })
 }
 
 /** JSON, or a page if a person waits for one: proxies pass the body of a refusal on. */
@@ -98,6 +100,3 @@ export function answerWith(visit: Visit, answer: Answer): BrowserAnswer {
     code: answer.code,
   }
 }
-
-/** Used until the controller has sent its own. */
-const brandOf = ({ router }: VerifyPorts) => router.brand() ?? 'service'

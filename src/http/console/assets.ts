@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Failure } from '../../errors/catalogue.ts'
 import { ASSETS_PATH } from '../../web/console/navigation.ts'
-import { PALETTE } from '../../web/login/palette.ts'
+import { BASE_STYLES } from '../../web/login/base-styles.ts'
 import { text } from '../answer.ts'
 import { type KeptDocument, keepDocument } from '../kept-document.ts'
 import { SITE_ROUTE } from '../own-site/site.ts'
@@ -37,7 +37,7 @@ const ASSETS: ReadonlyMap<string, Asset> = new Map([
     'console.css',
     {
       type: STYLE,
-      document: keepDocument(() => `${PALETTE}${own('console.css')}${own('rules.css')}`),
+      document: keepDocument(() => `${BASE_STYLES}${own('console.css')}${own('rules.css')}`),
     },
   ],
   ['htmx.js', script(() => packaged('htmx.org/dist/htmx.min.js'))],

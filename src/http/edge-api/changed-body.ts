@@ -32,7 +32,9 @@ export function withFixed(fixed: Members, body: Body): Body {
 export function withDefaults(given: Members, body: Body): Body {
   const value = contentOf(body)
   if (!isMembers(value)) return body
-  const named = Object.entries(value).filter(([name, one]) => one !== null || !(name in given))
+  const named = Object.entries(value).filter(
+    ([name, one]) => one !== null || !Object.hasOwn(given, name),
+  )
   return { kind: 'json', value: members([...Object.entries(given), ...named]) }
 }
 

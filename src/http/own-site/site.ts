@@ -16,9 +16,6 @@ import { type SiteCookies, siteCookies } from './cookies.ts'
 
 export type AtListener = Pick<ListenerParts, 'addresses'>
 
-/** The notices that every site has. */
-export type CommonNote = 'confirmed' | 'signed-in-again'
-
 export interface SitePlan {
   readonly name: OwnSite
   /** The start page; everything else is below it. */

@@ -1,6 +1,5 @@
 /** Refresh tokens by their hash. Used ones are kept until they would have expired (D-27). */
-import { type Kysely, type Selectable, sql } from 'kysely'
-import type { AuthenticatorId } from '../../base/ids.ts'
+import { type AliasedExpression, type Kysely, type Selectable, sql } from 'kysely'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { RefreshToken } from '../../domain/factors/refresh-token.ts'
@@ -13,15 +12,18 @@ import { removeBefore } from '../remove-before.ts'
 import type { RefreshTokenRow, Tables } from '../tables.ts'
 import { SESSION_COLUMNS, sessionOf } from './api-sessions.ts'
 
-/** The key comes first. */
-const COLUMNS = [
+const TOKEN = joined('refresh_tokens', [
   'hash',
   'session_id',
   'issued_at',
   'expires_at',
   'spent_at',
   'successor',
-] as const satisfies readonly (keyof RefreshTokenRow)[]
+])
+const SESSION = joined('api_sessions', SESSION_COLUMNS)
+const IDENTITY = joined('identities', IDENTITY_COLUMNS)
+const AUTHENTICATOR = joined('authenticators', AUTHENTICATOR_COLUMNS)
+const PASSKEY = joined('passkeys', ['id'])
 
 const FIND = fixedQuery((db, { hash }: { hash: SecretHash }) =>
   db.selectFrom('refresh_tokens').selectAll().where('hash', '=', hash),
@@ -34,11 +36,11 @@ const FIND_OWNED = fixedQuery((db, { hash }: { hash: SecretHash }) =>
     .leftJoin('authenticators', 'authenticators.identity_id', 'identities.id')
     .leftJoin('passkeys', 'passkeys.id', 'api_sessions.authenticator_id')
     .select([
-      ...prefixed('refresh_tokens', COLUMNS),
-      ...prefixed('api_sessions', SESSION_COLUMNS),
-      ...prefixed('identities', IDENTITY_COLUMNS),
-      ...prefixed('authenticators', AUTHENTICATOR_COLUMNS),
-      ...prefixed('passkeys', ['id']),
+      ...TOKEN.selection,
+      ...SESSION.selection,
+      ...IDENTITY.selection,
+      ...AUTHENTICATOR.selection,
+      ...PASSKEY.selection,
     ])
     .where('refresh_tokens.hash', '=', hash)
     .orderBy('authenticators.created_at')
@@ -111,36 +113,43 @@ type JoinedRow = Readonly<Record<string, unknown>>
 
 /** There is a row for each authenticator, or one row without. */
 function ownedFromRows(row: JoinedRow, rows: readonly JoinedRow[]): OwnedRefreshToken | undefined {
-  const token = part(row, 'refresh_tokens', COLUMNS)
+  const token = TOKEN.part(row)
   if (token === undefined) return undefined
-  const session = part(row, 'api_sessions', SESSION_COLUMNS)
-  const identity = part(row, 'identities', IDENTITY_COLUMNS)
-  const passkeyId = row.passkeys_id as AuthenticatorId | null
+  const session = SESSION.part(row)
+  const identity = IDENTITY.part(row)
   return {
     token: fromRow(token),
     session: session && sessionOf(session),
     identity: identity && identityOf(identity),
     authenticators: rows
-      .map((one) => part(one, 'authenticators', AUTHENTICATOR_COLUMNS))
+      .map(AUTHENTICATOR.part)
       .filter((one) => one !== undefined)
       .map(authenticatorOf),
-    passkey: passkeyId === null ? undefined : { id: passkeyId },
+    passkey: PASSKEY.part(row),
   }
 }
 
-/** `api_sessions.id as api_sessions_id`, because the tables have columns of the same name. */
-function prefixed(table: keyof Tables, columns: readonly string[]) {
-  return columns.map((column) => sql.ref(`${table}.${column}`).as(`${table}_${column}`))
+/** One of several tables whose rows are read together. */
+interface JoinedTable<Table extends keyof Tables> {
+  /** `api_sessions.id as api_sessions_id`, because the tables have columns of the same name. */
+  readonly selection: readonly AliasedExpression<unknown, string>[]
+  /** Returns its row; undefined if there is none, because its key, the first column, is null. */
+  part(row: JoinedRow): Selectable<Tables[Table]> | undefined
 }
 
-/** The row of one of the tables; undefined if there is none, because its key, the first column, is null. */
-function part<Table extends keyof Tables>(
-  row: JoinedRow,
+function joined<Table extends keyof Tables>(
   table: Table,
   columns: readonly (keyof Tables[Table] & string)[],
-): Selectable<Tables[Table]> | undefined {
-  if (row[`${table}_${columns[0]}`] === null) return undefined
-  const own: Record<string, unknown> = {}
-  for (const column of columns) own[column] = row[`${table}_${column}`]
-  return own as Selectable<Tables[Table]>
+): JoinedTable<Table> {
+  const pairs = columns.map((column) => [column, `${table}_${column}`] as const)
+  const key = `${table}_${columns[0]}`
+  return {
+    selection: pairs.map(([column, alias]) => sql.ref(`${table}.${column}`).as(alias)),
+    part(row) {
+      if (row[key] === null) return undefined
+      const own: Record<string, unknown> = {}
+      for (const [column, alias] of pairs) own[column] = row[alias]
+      return own as Selectable<Tables[Table]>
+    },
+  }
 }

@@ -1,6 +1,6 @@
 /** The stylesheet of the account pages: that of the login pages, with room for a menu and for lists. */
 import { html } from '../login/html.ts'
-import { type Branding, type Sheet, sheetOf } from '../login/look/branding.ts'
+import { brandedSheet } from '../login/look/branding.ts'
 import { STYLESHEET } from '../login/styles.ts'
 
 export const ACCOUNT_STYLESHEET = html`${STYLESHEET}
@@ -215,13 +215,5 @@ form + .entries,
 }
 `
 
-/** With the colors of the operator. One sheet for each branding, made once. */
-export function accountSheet(branding: Branding): Sheet {
-  const kept = SHEETS.get(branding)
-  if (kept !== undefined) return kept
-  const sheet = sheetOf(ACCOUNT_STYLESHEET, branding.colors)
-  SHEETS.set(branding, sheet)
-  return sheet
-}
-
-const SHEETS = new WeakMap<Branding, Sheet>()
+/** With the colors of the operator. */
+export const accountSheet = brandedSheet(ACCOUNT_STYLESHEET)

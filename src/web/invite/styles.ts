@@ -1,9 +1,9 @@
 /** The stylesheet of these pages: that of the login, and what shows commands. */
 import { html } from '../login/html.ts'
-import { type Branding, type Sheet, sheetOf } from '../login/look/branding.ts'
+import { brandedSheet } from '../login/look/branding.ts'
 import { STYLESHEET } from '../login/styles.ts'
 
-export const INVITE_STYLESHEET = html`${STYLESHEET}.command {
+const INVITE_STYLESHEET = html`${STYLESHEET}.command {
   margin: 0 0 1rem;
   padding: 0.75rem 0.875rem;
   border: 1px solid var(--edge);
@@ -66,13 +66,5 @@ button + .quiet {
 }
 `
 
-/** With the colors of the operator. One sheet for each branding, made once. */
-export function inviteSheet(branding: Branding): Sheet {
-  const kept = SHEETS.get(branding)
-  if (kept !== undefined) return kept
-  const sheet = sheetOf(INVITE_STYLESHEET, branding.colors)
-  SHEETS.set(branding, sheet)
-  return sheet
-}
-
-const SHEETS = new WeakMap<Branding, Sheet>()
+/** With the colors of the operator. */
+export const inviteSheet = brandedSheet(INVITE_STYLESHEET)

@@ -1,24 +1,16 @@
 /** The stylesheet of the login pages, inline in each page and allowed by its hash (D-50). */
 
+import { BASE_STYLES, styleSource } from './base-styles.ts'
 import { html } from './html.ts'
 import { CODE_STYLES } from './look/code-styles.ts'
-import { PALETTE, styleSource } from './palette.ts'
 
-export const STYLESHEET = html`${PALETTE}
-* {
-  box-sizing: border-box;
-}
+export const STYLESHEET = html`${BASE_STYLES}
 body {
-  margin: 0;
   min-height: 100vh;
   min-height: 100svh;
   display: flex;
   flex-direction: column;
   padding: 1.25rem;
-  background: var(--ground);
-  color: var(--ink);
-  font: 1rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif;
-  -webkit-text-size-adjust: 100%;
 }
 main {
   width: 100%;
@@ -131,10 +123,6 @@ button:hover {
 input:not([type='hidden']) + button:not(.reveal) {
   margin-top: 1.75rem;
 }
-:focus-visible {
-  outline: 3px solid var(--accent);
-  outline-offset: 2px;
-}
 [tabindex='-1']:focus-visible {
   outline: 2px solid var(--line);
   outline-offset: -1px;
@@ -143,13 +131,6 @@ input:focus-visible {
   outline-offset: -1px;
   outline-width: 2px;
   border-color: var(--accent);
-}
-a {
-  color: var(--accent);
-  text-underline-offset: 0.2em;
-}
-a:hover {
-  color: var(--accent-strong);
 }
 .signing-in {
   margin-bottom: 1.25rem;

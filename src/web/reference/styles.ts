@@ -1,18 +1,9 @@
 /** The stylesheet of the reference page: readable text, tables that fit a small screen, the colors of all pages. */
-import { html } from '../login/html.ts'
-import { PALETTE, styleSource } from '../login/palette.ts'
 
-export const REFERENCE_STYLESHEET = html`${PALETTE}
-* {
-  box-sizing: border-box;
-}
-body {
-  margin: 0;
-  background: var(--ground);
-  color: var(--ink);
-  font: 1rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif;
-  -webkit-text-size-adjust: 100%;
-}
+import { BASE_STYLES, styleSource } from '../login/base-styles.ts'
+import { html } from '../login/html.ts'
+
+export const REFERENCE_STYLESHEET = html`${BASE_STYLES}
 header, nav, main {
   max-width: 60rem;
   margin: 0 auto;
@@ -42,9 +33,6 @@ h4 {
 p {
   margin: 0 0 0.5rem;
   color: var(--quiet);
-}
-a {
-  color: var(--accent);
 }
 nav ul {
   display: flex;

@@ -27,18 +27,33 @@ export interface CpuOptions {
 export interface Measured extends LoadResult {
   /** Microseconds of server CPU per operation. */
   readonly cpu: number
+  /** The same of its database server, if it has one. */
+  readonly databaseCpu: number | undefined
 }
 
-/** Runs prepared work against the process and closes its connections. */
+/** A process that is measured, and the one of its database server. */
+export interface MeasuredServer {
+  readonly pid: number
+  readonly home?: { readonly database?: { readonly pid: number } | undefined }
+}
+
+/** Runs prepared work against the server and closes its connections. */
 export async function measure(
-  pid: number,
+  { pid, home }: MeasuredServer,
   prepared: PreparedWorks,
   milliseconds: number,
 ): Promise<Measured> {
   try {
-    const before = cpuMicroseconds(pid)
+    const database = home?.database?.pid
+    const cpu = () => [cpuMicroseconds(pid), database === undefined ? 0 : cpuMicroseconds(database)]
+    const [before = 0, databaseBefore = 0] = cpu()
     const load = await runLoad(prepared.works, milliseconds)
-    return { ...load, cpu: (cpuMicroseconds(pid) - before) / load.count }
+    const [after = 0, databaseAfter = 0] = cpu()
+    return {
+      ...load,
+      cpu: (after - before) / load.count,
+      databaseCpu: database && (databaseAfter - databaseBefore) / load.count,
+    }
   } finally {
     prepared.close()
   }
@@ -56,11 +71,11 @@ export async function measureCpu(
   const { latchkey, provider } = servers
   const tokens = [...provider.refreshTokens]
   const unit = async (length = milliseconds) =>
-    (await measure(provider.pid, await prepareUnit(provider, tokens), length)).cpu
+    (await measure(provider, await prepareUnit(provider, tokens), length)).cpu
   say('warming up')
   await unit(2 * WARM_UP_MILLISECONDS)
   for (const name of operations) {
-    await measure(latchkey.pid, await prepareWorks(latchkey, name), WARM_UP_MILLISECONDS)
+    await measure(latchkey, await prepareWorks(latchkey, name), WARM_UP_MILLISECONDS)
   }
   const units: number[] = []
   const hashes: number[] = []
@@ -71,7 +86,7 @@ export async function measureCpu(
     const unitBefore = await unit()
     for (const name of operations) {
       const works = await prepareWorks(latchkey, name)
-      measured.push([name, await measure(latchkey.pid, works, milliseconds)])
+      measured.push([name, await measure(latchkey, works, milliseconds)])
     }
     const unitOfRound = mean([unitBefore, await unit()])
     const hash = operations.includes('login-password') ? await hashMicroseconds() : 0
@@ -93,7 +108,7 @@ interface Result extends Measured {
 function rowOf(name: CpuOperation, results: readonly Result[], hash: number): Row {
   const perSecond = median(results.map((one) => one.perSecond))
   const p50 = median(results.map((one) => one.p50))
-  const load = `${short(perSecond)}/s, p50 ${short(p50)} ms`
+  const load = `${short(perSecond)}/s, p50 ${short(p50)} ms${databaseNote(results)}`
   return {
     title: OPERATIONS[name].title,
     measured: spreadOf(results.map(({ ratio }) => ratio)),
@@ -102,6 +117,13 @@ function rowOf(name: CpuOperation, results: readonly Result[], hash: number): Ro
     cpu: spreadOf(results.map(({ cpu }) => cpu)),
     note: name === 'login-password' ? `${load}; one hash ${Math.round(hash)} µs` : load,
   }
+}
+
+/** CPU of the database server per operation, to be added to a note; empty on SQLite. */
+export function databaseNote(...runs: readonly (readonly Measured[])[]): string {
+  const cpus = runs.map((run) => run.flatMap(({ databaseCpu = [] }) => databaseCpu))
+  if (cpus.some((run) => run.length === 0)) return ''
+  return `; database ${cpus.map((run) => `${Math.round(median(run))} µs`).join(' and ')}`
 }
 
 /** CPU of checking one password, as many at once as the service allows itself. */

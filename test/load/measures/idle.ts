@@ -2,9 +2,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { OPERATIONS } from '../operations.ts'
 import { type Home, startLatchkey } from '../servers/latchkey.ts'
-import { memoryBytes, preciseCpuMicroseconds, processCount } from '../servers/processes.ts'
-import { spreadOf } from '../statistics.ts'
-import type { Row } from '../table.ts'
+import {
+  cpuMicroseconds,
+  memoryBytes,
+  preciseCpuMicroseconds,
+  processCount,
+} from '../servers/processes.ts'
+import { median, spreadOf } from '../statistics.ts'
+import { type Row, short } from '../table.ts'
 
 /** After a start, until compilation and garbage collection have settled. */
 const SETTLE_MILLISECONDS = 4000
@@ -26,6 +31,8 @@ export async function measureIdle(home: Home, rounds: number): Promise<IdleRows>
   const startCpu: number[] = []
   const memory: number[] = []
   const cpu: number[] = []
+  const databaseCpu: number[] = []
+  const database = home.database?.pid
   let processes = 0
   for (let round = 1; round <= rounds; round++) {
     const latchkey = await startLatchkey(home)
@@ -36,11 +43,16 @@ export async function measureIdle(home: Home, rounds: number): Promise<IdleRows>
       await pause(SETTLE_MILLISECONDS)
       for (let window = 0; window < rounds; window++) {
         const before = preciseCpuMicroseconds(latchkey.pid)
+        const databaseBefore = database && cpuMicroseconds(database)
         const begun = performance.now()
         await pause(WINDOW_MILLISECONDS)
         // Microseconds in a millisecond are milliseconds in a second.
         const used = preciseCpuMicroseconds(latchkey.pid) - before
-        cpu.push(used / (performance.now() - begun))
+        const elapsed = performance.now() - begun
+        cpu.push(used / elapsed)
+        if (database !== undefined && databaseBefore !== undefined) {
+          databaseCpu.push((cpuMicroseconds(database) - databaseBefore) / elapsed)
+        }
         memory.push(memoryBytes(latchkey.pid) / MEBIBYTE)
       }
       processes = processCount(latchkey.pid)
@@ -56,7 +68,8 @@ export async function measureIdle(home: Home, rounds: number): Promise<IdleRows>
         measured: spreadOf(cpu),
         unit: 'ms/s',
         target: { atMost: 1 },
-        note,
+        note:
+          database === undefined ? note : `${note}; database ${short(median(databaseCpu))} ms/s`,
       },
     ],
     start: [

@@ -3,31 +3,31 @@ import { availableParallelism } from 'node:os'
 import { useWorkers } from '../../support/process/child-home.ts'
 import { prepareWorks } from '../generator/works.ts'
 import { type CpuOperation, OPERATIONS } from '../operations.ts'
-import { newHome, startLatchkey } from '../servers/latchkey.ts'
+import { type Home, startLatchkey } from '../servers/latchkey.ts'
 import { type Filled, fill } from '../servers/people.ts'
 import { median, spreadOf } from '../statistics.ts'
 import { type Row, short } from '../table.ts'
-import { type CpuOptions, type Measured, measure } from './cpu.ts'
+import { type CpuOptions, databaseNote, type Measured, measure } from './cpu.ts'
 
 const MEASURED: readonly CpuOperation[] = ['current-identity', 'refresh']
 /** More than in the other measurements, so that each worker always has something to do. */
 const CONNECTIONS = 16
 
 export async function measureWorkers(
-  folder: string,
+  home: (name: string) => Promise<Home>,
   { rounds, milliseconds, say }: CpuOptions,
 ): Promise<readonly Row[]> {
   const running: Filled[] = []
   try {
     for (const workers of [1, 2]) {
       say(`${workers} of two workers`)
-      running.push(await startWith(folder, workers))
+      running.push(await startWith(await home(`workers-${workers}`), workers))
     }
     const [single, double] = running
     if (single === undefined || double === undefined) throw new Error('both must run')
     const run = async (latchkey: Filled, operation: CpuOperation) => {
       const works = await prepareWorks(latchkey, operation, { connections: CONNECTIONS })
-      return measure(latchkey.pid, works, milliseconds)
+      return measure(latchkey, works, milliseconds)
     }
     const rows: Row[] = []
     for (const operation of MEASURED) {
@@ -49,7 +49,8 @@ export async function measureWorkers(
         target: { atLeast: 1.4 },
         note:
           `${short(median(perSecond(alone)))}/s and ${short(median(perSecond(together)))}/s on ` +
-          `${availableParallelism()} cores; ${cpu(alone)} µs and ${cpu(together)} µs of CPU each`,
+          `${availableParallelism()} cores; ${cpu(alone)} µs and ${cpu(together)} µs of CPU each` +
+          databaseNote(alone, together),
       })
     }
     return rows
@@ -58,8 +59,7 @@ export async function measureWorkers(
   }
 }
 
-async function startWith(folder: string, workers: number): Promise<Filled> {
-  const home = await newHome(folder, `workers-${workers}`)
+async function startWith(home: Home, workers: number): Promise<Filled> {
   // The first start creates the home.
   await (await startLatchkey(home)).stop()
   await useWorkers(home.folder, workers)

@@ -1,4 +1,7 @@
-/** Latchkey as an operator runs it: `latchkey run` in a process of its own, with the settings of a new home. */
+/**
+ * Latchkey as an operator runs it: `latchkey run` in a process of its own, with the settings of a new home. It is the bundle
+ * that the package has, of the code in this checkout (D-271).
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -7,9 +10,12 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../../support/ports.ts'
-import { childEnvironment, PROGRAM } from '../../support/process/program.ts'
+import { installAnewIn } from '../../support/process/child-home.ts'
+import { childEnvironment } from '../../support/process/program.ts'
+import { type Postgres, startOwnPostgres } from '../../support/stores/postgres.ts'
 import { type Address, openConnection } from '../generator/connection.ts'
 import { expect } from '../generator/login.ts'
+import { bundledProgram } from './program.ts'
 
 export const ADMIN_PASSWORD = 'bench administrator 4711'
 
@@ -19,6 +25,15 @@ const START_LIMIT_MILLISECONDS = 60_000
 export interface Home {
   readonly folder: string
   readonly port: number
+  /** Undefined for SQLite. */
+  readonly database?: Database | undefined
+}
+
+/** A database of its own on a PostgreSQL that others use too. */
+export interface Database {
+  readonly url: string
+  /** Of the server. */
+  readonly pid: number
 }
 
 export interface Latchkey extends Address {
@@ -29,9 +44,19 @@ export interface Latchkey extends Address {
   stop(): Promise<void>
 }
 
-/** A home that the first start will create. */
-export async function newHome(parent: string, name: string): Promise<Home> {
-  return { folder: join(parent, name), port: await freePort() }
+/** A PostgreSQL for the bench: unlike that of the tests it waits for the disk and cleans up, as one of an operator does. */
+export function startDatabaseServer(): Promise<Postgres> {
+  return startOwnPostgres({ fsync: 'on', full_page_writes: 'on', autovacuum: 'on' })
+}
+
+/** A home that the first start will create; in a new database of `server`, if there is one. */
+export async function newHome(parent: string, name: string, server?: Postgres): Promise<Home> {
+  const home = { folder: join(parent, name), port: await freePort() }
+  if (server?.pid === undefined) return home
+  await (await startLatchkey(home)).stop()
+  const url = await server.freshDatabase()
+  await installAnewIn(home.folder, url)
+  return { ...home, database: { url, pid: server.pid } }
 }
 
 /** Resolves when it has answered a first request. */
@@ -39,9 +64,11 @@ export async function startLatchkey(
   home: Home,
   nodeArguments: readonly string[] = [],
 ): Promise<Latchkey> {
+  const { program, compileCache } = bundledProgram()
   const begun = performance.now()
-  const child = spawn(process.execPath, [...nodeArguments, PROGRAM, 'run', '--home', home.folder], {
+  const child = spawn(process.execPath, [...nodeArguments, program, 'run', '--home', home.folder], {
     env: childEnvironment({
+      NODE_COMPILE_CACHE: compileCache,
       LATCHKEY_ADDRESS: `localhost:${home.port}`,
       LATCHKEY_ADMIN_PASSWORD: ADMIN_PASSWORD,
     }),

@@ -12,6 +12,8 @@ if (table !== undefined) arm(table, Number(count), side)
 
 function arm(table: string, count: number, side: string | undefined): void {
   const write = new RegExp(`^\\s*(insert into|update|delete from) "${table}"`)
+  /** One statement with several writes is a transaction of its own (D-322). */
+  const lone = new RegExp(`^\\s*with\\b[^]*\\b(insert into|update|delete from) ${table}\\b`)
   /** Connections whose transaction is written to; of SQLite there is one. */
   const marked = new Set<unknown>()
   let left = count
@@ -20,7 +22,7 @@ function arm(table: string, count: number, side: string | undefined): void {
   function isTheOne(connection: unknown, text: string): boolean {
     if (write.test(text)) marked.add(connection)
     if (text === 'rollback') marked.delete(connection)
-    if (text !== 'commit' || !marked.delete(connection)) return false
+    if (!lone.test(text) && (text !== 'commit' || !marked.delete(connection))) return false
     left -= 1
     return left === 0
   }
@@ -42,10 +44,9 @@ function arm(table: string, count: number, side: string | undefined): void {
   Client.prototype.query = function (this: Client, ...args: unknown[]) {
     const [what] = args
     const text = typeof what === 'string' ? what : (what as { text?: string } | undefined)?.text
-    const isIt = isTheOne(this, text ?? '')
-    if (isIt && side === 'before') die()
-    const result: unknown = Reflect.apply(query, this, args)
-    if (!isIt) return result
-    return Promise.resolve(result).then(die)
+    if (!isTheOne(this, text ?? '')) return Reflect.apply(query, this, args)
+    if (side === 'before') die()
+    // The last argument is told the answer of the server.
+    return Reflect.apply(query, this, [...args.slice(0, -1), die])
   } as typeof query
 }

@@ -30,6 +30,8 @@ import { Client } from 'pg'
 export interface Postgres {
   /** Of the server itself, as somebody who may do everything there. */
   readonly url: string
+  /** Undefined for a server that was already running. */
+  readonly pid: number | undefined
   /** The URL of a database that nobody else has: empty, or a copy of the given one, to which nobody may be connected. */
   freshDatabase(original?: string): Promise<string>
   stop(): Promise<void>
@@ -45,14 +47,15 @@ export function startPostgres(): Promise<Postgres> {
 }
 
 /** One that nobody else uses, for tests that change the server itself. */
-export function startOwnPostgres(): Promise<Postgres> {
-  return startEmbedded()
+export function startOwnPostgres(settings: Settings = {}): Promise<Postgres> {
+  return startEmbedded(settings)
 }
 
 async function useGiven(url: string): Promise<Postgres> {
   const made: string[] = []
   return {
     url,
+    pid: undefined,
     async freshDatabase(original) {
       const { name, address } = await createDatabase(url, original)
       made.push(name)
@@ -137,17 +140,18 @@ export async function startReplicated(): Promise<Replicated> {
   }
 }
 
-async function startEmbedded(): Promise<Postgres> {
+async function startEmbedded(settings: Settings = {}): Promise<Postgres> {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-pg-'))
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
     const password = randomBytes(16).toString('base64url')
     const program = await prepare(folder, password)
-    const { port, server } = await serve(program, folder)
+    const { port, server } = await serve(program, folder, { settings })
     const url = `postgres://latchkey:${password}@127.0.0.1:${port}/postgres`
     let isStopped = false
     return {
       url,
+      pid: server.pid,
       freshDatabase: async (original) => (await createDatabase(url, original)).address,
       async stop() {
         // Several files of one process share the server, and each of them stops it.
@@ -236,7 +240,10 @@ async function isOpenToAll(folder: string): Promise<boolean> {
   return folder === dirname(folder) || isOpenToAll(dirname(folder))
 }
 
-const SETTINGS = {
+type Settings = Readonly<Record<string, string>>
+
+/** Fast, and nothing survives a crash of the machine. */
+const SETTINGS: Settings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '200',
@@ -257,16 +264,17 @@ const ATTEMPTS = 5
 async function serve(
   { bin, options }: Program,
   folder: string,
-  fixed: { readonly data?: string; readonly port?: number } = {},
+  fixed: { readonly data?: string; readonly port?: number; readonly settings?: Settings } = {},
 ): Promise<{ port: number; server: ChildProcess }> {
   const data = join(folder, fixed.data ?? 'data')
   let output = ''
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const port = fixed.port ?? (await freePort())
-    const settings = Object.entries({ ...SETTINGS, port }).flatMap(([k, v]) => ['-c', `${k}=${v}`])
+    const settings = Object.entries({ ...SETTINGS, ...fixed.settings, port })
+    const given = settings.flatMap(([k, v]) => ['-c', `${k}=${v}`])
     const server = spawn(
       'sh',
-      ['-c', GUARDED_SERVER, 'sh', join(bin, 'postgres'), '-D', data, ...settings],
+      ['-c', GUARDED_SERVER, 'sh', join(bin, 'postgres'), '-D', data, ...given],
       // A session of its own: Ctrl-C reaches the tests only, and their end reaches the server.
       { ...options, stdio: ['pipe', 'ignore', 'pipe'], detached: true },
     )

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  common,
   covers,
   fewRanges,
   positionOf,
@@ -30,18 +29,6 @@ test('a number that has not been seen is missing, also below one that has', () =
     ]),
   )
   assert.ok(!covers(position, [[1, 15]]))
-})
-
-test('what several copies have in common is what each of them has', () => {
-  const positions = [positionOf(0, [1, 2, 4, 5, 6]), positionOf(0, [1, 3, 4, 6, 9])]
-  const both = common(positions)
-  assert.ok(both)
-  for (let one = 1; one <= 10; one++) {
-    const wanted = [[one, one]] as const
-    const isCovered = positions.every((position) => covers(position, wanted))
-    assert.equal(covers(both, wanted), isCovered, `${one}`)
-  }
-  assert.equal(common([]), undefined)
 })
 
 test('a position stays small, and then claims less, never more', () => {

@@ -58,23 +58,6 @@ export function covers({ upTo, missing }: Position, wanted: readonly Range[]): b
   )
 }
 
-/** What all of them contain; undefined if there are none. */
-export function common(positions: readonly Position[]): Position | undefined {
-  if (positions.length === 0) return undefined
-  const upTo = Math.min(...positions.map((one) => one.upTo))
-  const all = positions
-    .flatMap(({ missing }) => missing)
-    .filter(([first]) => first <= upTo)
-    .toSorted(([a], [b]) => a - b)
-  const missing: [number, number][] = []
-  for (const [first, last] of all) {
-    const before = missing.at(-1)
-    if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last)
-    else missing.push([first, last])
-  }
-  return { upTo, missing: fewRanges(missing) }
-}
-
 /** `17`, or `17!3-5,9-9`. */
 export function writePosition({ upTo, missing }: Position): string {
   return missing.length === 0 ? String(upTo) : `${upTo}!${writeRanges(missing)}`

@@ -11,7 +11,7 @@ export function textIn(fields: Fields, name: string): string {
   return typeof value === 'string' && value.length <= LONGEST ? value : ''
 }
 
-export function textsIn(fields: Fields, name: string): readonly string[] {
+function textsIn(fields: Fields, name: string): readonly string[] {
   return (fields.get(name) ?? []).filter((value) => typeof value === 'string')
 }
 
@@ -30,6 +30,15 @@ export function wholeIn(text: string): number | string {
 
 export function isChecked(fields: Fields, name: string): boolean {
   return textIn(fields, name) === 'yes'
+}
+
+/** Reads the fields of a form that has a field for each member of `blank`, of the same kind. */
+export function valuesLike<Values extends object>(blank: Values, fields: Fields): Values {
+  const values = Object.entries(blank).map(([name, value]) => {
+    if (typeof value === 'boolean') return [name, isChecked(fields, name)]
+    return [name, Array.isArray(value) ? textsIn(fields, name) : textIn(fields, name)]
+  })
+  return Object.fromEntries(values)
 }
 
 /** The sentence of the catalogue, with the field, as over the management API. */

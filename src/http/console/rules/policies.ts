@@ -15,6 +15,7 @@ import {
   isBuiltIn,
   POLICY_DEFAULTS,
 } from '../../../domain/policies/auth-policy.ts'
+import { factorDemands } from '../../../protocol/factors/second-factors.ts'
 import { POLICIES_PATH, policyPath } from '../../../web/console/navigation.ts'
 import {
   newPolicyPage,
@@ -24,11 +25,10 @@ import {
 import type { PolicyValues } from '../../../web/console/rules/policy-form.ts'
 import { policyPreviewPage } from '../../../web/console/rules/policy-preview-page.ts'
 import { readBody } from '../../edge-api/read-body.ts'
-import { chosenOf } from '../../management-api/auth-policies.ts'
-import type { Fields } from '../../reading/fields.ts'
+import { chosenOf } from '../../management-api/rules/auth-policies.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes, consolePage } from '../console-route.ts'
 import type { ConsolePorts } from '../ports.ts'
-import { isChecked, textIn, textsIn, wholeIn } from './form-fields.ts'
+import { valuesLike, wholeIn } from './form-fields.ts'
 import { orAgain } from './or-again.ts'
 import { readTags, writeTags } from './tags-text.ts'
 
@@ -59,7 +59,7 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
   routes.act(
     { url: POLICIES_PATH, page: `${POLICIES_PATH}/new`, needs: 'fresh-login' },
     async ({ frame, caller }, fields) => {
-      const values = valuesIn(fields)
+      const values = valuesLike(NEW_POLICY, fields)
       return orAgain(
         async () => {
           const id = await createPolicy(ports, chosenIn(values), caller)
@@ -87,7 +87,7 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
   routes.show(ONE, (call) => onePage(call))
 
   routes.act({ url: `${ONE}/preview`, page: ONE, needs: 'session' }, async (call, fields) => {
-    const values = valuesIn(fields)
+    const values = valuesLike(NEW_POLICY, fields)
     const { id, name } = await policyIn(call)
     return orAgain(
       async () => {
@@ -128,7 +128,7 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
   })
 
   routes.act({ url: ONE, page: ONE, needs: 'fresh-login' }, async (call, fields) => {
-    const values = valuesIn(fields)
+    const values = valuesLike(NEW_POLICY, fields)
     const { id } = await policyIn(call)
     return orAgain(
       async () => {
@@ -157,9 +157,7 @@ const NEW_POLICY: PolicyValues = {
   allowExtJwt: true,
   signers: [],
   allowPasskey: true,
-  requireTotp: false,
-  requirePasskey: false,
-  requireTotpOrPasskey: false,
+  ...factorDemands({}),
   requireExtJwt: '',
   requireBoundToken: false,
   tags: '',
@@ -179,36 +177,10 @@ function valuesOf({ name, primary, secondary, tags }: AuthPolicy): PolicyValues 
     allowExtJwt: extJwt.allowed,
     signers: extJwt.allowedSigners,
     allowPasskey: passkey.allowed,
-    requireTotp: secondary.requireTotp,
-    requirePasskey: secondary.requirePasskey,
-    requireTotpOrPasskey: secondary.requireTotpOrPasskey,
+    ...factorDemands(secondary),
     requireExtJwt: secondary.requireExtJwt ?? '',
     requireBoundToken: secondary.requireBoundToken,
     tags: writeTags(tags),
-  }
-}
-
-function valuesIn(fields: Fields): PolicyValues {
-  const flag = (name: string) => isChecked(fields, name)
-  const text = (name: string) => textIn(fields, name)
-  return {
-    name: text('name'),
-    allowPassword: flag('allowPassword'),
-    minPasswordLength: text('minPasswordLength'),
-    maxAttempts: text('maxAttempts'),
-    lockoutDurationMinutes: text('lockoutDurationMinutes'),
-    allowCert: flag('allowCert'),
-    allowExpiredCerts: flag('allowExpiredCerts'),
-    bindTokens: flag('bindTokens'),
-    allowExtJwt: flag('allowExtJwt'),
-    signers: textsIn(fields, 'signers'),
-    allowPasskey: flag('allowPasskey'),
-    requireTotp: flag('requireTotp'),
-    requirePasskey: flag('requirePasskey'),
-    requireTotpOrPasskey: flag('requireTotpOrPasskey'),
-    requireExtJwt: text('requireExtJwt'),
-    requireBoundToken: flag('requireBoundToken'),
-    tags: text('tags'),
   }
 }
 
@@ -232,9 +204,7 @@ function chosenIn(values: PolicyValues): NewAuthPolicy {
       passkey: { allowed: values.allowPasskey },
     },
     secondary: {
-      requireTotp: values.requireTotp,
-      requirePasskey: values.requirePasskey,
-      requireTotpOrPasskey: values.requireTotpOrPasskey,
+      ...factorDemands(values),
       requireExtJwt: values.requireExtJwt === '' ? null : values.requireExtJwt,
       requireBoundToken: values.requireBoundToken,
     },

@@ -25,7 +25,7 @@ import {
   signersPage,
 } from '../../../web/console/rules/signers-page.ts'
 import { readBody } from '../../edge-api/read-body.ts'
-import { chosenOf, chosenOfSigner } from '../../management-api/external-jwt-signers.ts'
+import { chosenOf, chosenOfSigner } from '../../management-api/rules/external-jwt-signers.ts'
 import type { Fields } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes, consolePage } from '../console-route.ts'
 import type { ConsolePorts } from '../ports.ts'

@@ -6,7 +6,6 @@ import type { LoginPorts } from '../../../domain/login/ports.ts'
 import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
 import { submitPrimary } from '../../../domain/login/submit-primary.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
-import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { certificatePage } from '../../../web/login/pages/certificate-page.ts'
 import { bearersOf } from '../../reading/bearers.ts'
 import { textList } from '../../reading/fields.ts'
@@ -15,30 +14,24 @@ import { PATHS } from '../paths.ts'
 import { during } from './during.ts'
 import {
   type AtListener,
+  addStepPage,
   answerStep,
-  LOGIN_GET,
   LOGIN_POST,
-  loginPage,
   readStep,
-  whatToPost,
   withForm,
 } from './login-step.ts'
 import { fetchJwtFrom } from './signer-choice.ts'
 
 export function addLoginCert(router: Router, ports: LoginPorts, listener: AtListener): void {
   const url = PATHS.loginCert
-  router.add({ ...LOGIN_GET, url }, async (call) => {
-    const { authRequestId, origin } = readStep(call, listener)
-    const found = await findOpenRequest(ports, authRequestId, origin)
-    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
-    const hasCertificate = call.certificateChain() !== undefined
-    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-    return loginPage(
-      200,
-      certificatePage(during(call, found), { authRequestId, hasCertificate }),
-      found,
-      headers,
-    )
+  addStepPage(router, ports, listener, {
+    url,
+    fields: ['authRequestId'],
+    find: findOpenRequest,
+    page: (call, found, authRequestId) => {
+      const hasCertificate = call.certificateChain() !== undefined
+      return certificatePage(during(call, found), { authRequestId, hasCertificate })
+    },
   })
 
   router.add({ ...LOGIN_POST, url }, async (call) => {

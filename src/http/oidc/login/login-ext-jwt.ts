@@ -5,36 +5,22 @@
 import type { LoginPorts } from '../../../domain/login/ports.ts'
 import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
 import { submitPrimary } from '../../../domain/login/submit-primary.ts'
-import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { bearersOf } from '../../reading/bearers.ts'
 import { textList } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import { during } from './during.ts'
-import {
-  type AtListener,
-  answerStep,
-  LOGIN_GET,
-  LOGIN_POST,
-  loginPage,
-  readStep,
-  whatToPost,
-} from './login-step.ts'
+import { type AtListener, addStepPage, answerStep, LOGIN_POST, readStep } from './login-step.ts'
 import { choicePage } from './signer-choice.ts'
 
 export function addLoginExtJwt(router: Router, ports: LoginPorts, listener: AtListener): void {
   const url = PATHS.loginExtJwt
-  router.add({ ...LOGIN_GET, url }, async (call) => {
-    const { authRequestId, origin } = readStep(call, listener)
-    const found = await findOpenRequest(ports, authRequestId, origin)
-    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
-    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-    return loginPage(
-      200,
+  addStepPage(router, ports, listener, {
+    url,
+    fields: ['authRequestId'],
+    find: findOpenRequest,
+    page: (call, found, authRequestId) =>
       choicePage(during(call, found), ports.rules, authRequestId),
-      found,
-      headers,
-    )
   })
 
   router.add({ ...LOGIN_POST, url }, async (call) => {

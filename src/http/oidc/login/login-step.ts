@@ -25,6 +25,7 @@ import type { ListenerParts } from '../../listener-parts.ts'
 import { bodyFields } from '../../reading/body.ts'
 import { deviceCookie } from '../../reading/known-device.ts'
 import type { Route } from '../../route.ts'
+import type { Router } from '../../router.ts'
 import { sendToClient } from '../client-answers.ts'
 import type { PATHS } from '../paths.ts'
 import { authRequestIdOf } from './auth-request-id.ts'
@@ -35,14 +36,6 @@ export const LOGIN_ROUTE = {
   access: 'login',
   face: { json: 'api', pages: true },
   cors: 'none',
-} as const satisfies Partial<Route>
-
-/** D-11: a page for browsers; for programs, a description of what to post. */
-export const LOGIN_GET = {
-  ...LOGIN_ROUTE,
-  method: 'GET',
-  reads: [],
-  replies: [200, 406],
 } as const satisfies Partial<Route>
 
 /** Result of one step: the redirect, the outstanding factors, or the failure. */
@@ -205,12 +198,35 @@ function leadToIdp(
   return { ...withCookies(answer, keepCookies(call, kept)), failure: demanded }
 }
 
-/** D-11: the response to a program that sends GET. */
-export function whatToPost(
-  authRequestId: string,
-  url: (typeof PATHS)[keyof typeof PATHS],
-  fields: readonly string[],
-): Answer {
-  const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-  return json(200, { authRequestId, method: 'POST', url, fields }, headers)
+/** Adds the GET of a step: a page for browsers; for programs, a description of what to post (D-11). */
+export function addStepPage<Request extends Found>(
+  router: Router,
+  ports: LoginPorts,
+  listener: AtListener,
+  step: {
+    readonly url: LoginUrl
+    readonly fields: readonly string[]
+    /** Where to post the fields. Default: to the same address. */
+    readonly postTo?: LoginUrl
+    /** Statuses in addition to 200 and 406. */
+    readonly replies?: readonly number[]
+    find(ports: LoginPorts, authRequestId: string, origin: StepOrigin): Promise<Request>
+    page(call: Call, found: Request, authRequestId: string): SafeHtml | Promise<SafeHtml>
+  },
+): void {
+  const { url, postTo = url, fields, replies = [], find, page } = step
+  router.add(
+    { ...LOGIN_ROUTE, method: 'GET', url, reads: [], replies: [200, 406, ...replies] },
+    async (call) => {
+      const { authRequestId, origin } = readStep(call, listener)
+      const found = await find(ports, authRequestId, origin)
+      const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
+      if (call.wantsHtml) {
+        return loginPage(200, await page(call, found, authRequestId), found, headers)
+      }
+      return json(200, { authRequestId, method: 'POST', url: postTo, fields }, headers)
+    },
+  )
 }
+
+type LoginUrl = (typeof PATHS)[keyof typeof PATHS]

@@ -16,13 +16,11 @@ import { PATHS } from '../paths.ts'
 import { partly } from './during.ts'
 import {
   type AtListener,
+  addStepPage,
   answerStep,
-  LOGIN_GET,
   LOGIN_POST,
   LOGIN_ROUTE,
-  loginPage,
   readStep,
-  whatToPost,
   withForm,
 } from './login-step.ts'
 import { hasPasskey } from './passkey/passkey-pages.ts'
@@ -34,22 +32,16 @@ export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtList
     found.state === 'partially-authenticated' &&
     hasPasskey(await queriesOf(ports, found), 'enrolled')
 
-  router.add({ ...LOGIN_GET, url }, async (call) => {
-    const { authRequestId, origin } = readStep(call, listener)
-    const found = await findRequestForTotp(ports, authRequestId, origin)
-    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['id', 'code'])
-    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-    const presentation = await partly(ports, call, found, authRequestId)
-    return loginPage(
-      200,
-      totpPage(presentation, {
+  addStepPage(router, ports, listener, {
+    url,
+    fields: ['id', 'code'],
+    find: findRequestForTotp,
+    page: async (call, found, authRequestId) =>
+      totpPage(await partly(ports, call, found, authRequestId), {
         authRequestId,
         canRecover: true,
         canUsePasskey: await canUsePasskey(found),
       }),
-      found,
-      headers,
-    )
   })
 
   router.add({ ...LOGIN_POST, url }, async (call) => {

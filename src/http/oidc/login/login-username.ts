@@ -7,7 +7,6 @@ import type { LoginPorts } from '../../../domain/login/ports.ts'
 import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
 import { submitPrimary } from '../../../domain/login/submit-primary.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
-import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { passwordPage } from '../../../web/login/pages/password-page.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
 import { bearersOf } from '../../reading/bearers.ts'
@@ -19,12 +18,10 @@ import { during } from './during.ts'
 import { createFailedTries } from './failed-tries.ts'
 import {
   type AtListener,
+  addStepPage,
   answerStep,
-  LOGIN_GET,
   LOGIN_POST,
-  loginPage,
   readStep,
-  whatToPost,
   withForm,
 } from './login-step.ts'
 import { offeredPasskey } from './passkey/passkey-pages.ts'
@@ -37,23 +34,17 @@ export function addLoginUsername(
 ): void {
   const failedTries = createFailedTries()
   for (const url of [PATHS.loginUsername, PATHS.loginPassword]) {
-    router.add({ ...LOGIN_GET, url }, async (call) => {
-      const { authRequestId, origin } = readStep(call, listener)
-      const found = await findOpenRequest(ports, authRequestId, origin)
-      if (!call.wantsHtml) {
-        return whatToPost(authRequestId, PATHS.loginUsername, FIELDS)
-      }
-      const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-      return loginPage(
-        200,
+    addStepPage(router, ports, listener, {
+      url,
+      postTo: PATHS.loginUsername,
+      fields: ['authRequestId', 'username', 'password'],
+      find: findOpenRequest,
+      page: (call, found, authRequestId) =>
         passwordPage(during(call, found), {
           authRequestId,
           choice: choiceOf(ports.rules, authRequestId),
           passkey: offeredPasskey(ports, listener, call, found),
         }),
-        found,
-        headers,
-      )
     })
 
     router.add({ ...LOGIN_POST, url }, async (call) => {
@@ -86,5 +77,3 @@ export function addLoginUsername(
     })
   }
 }
-
-const FIELDS = ['authRequestId', 'username', 'password']

@@ -22,8 +22,8 @@ import { during, identified, targetOf } from './during.ts'
 import {
   answerStep,
   hasApp,
-  LOGIN_GET,
   LOGIN_POST,
+  LOGIN_ROUTE,
   loginPage,
   passkeyStep,
   readStep,
@@ -68,19 +68,22 @@ export function addContinue(router: Router, ports: AccountPorts, listener: AtLis
   const url = PATHS.loginContinue
   const toPassword = (authRequestId: string) => redirect(loginAddress('username', authRequestId))
 
-  router.add({ ...LOGIN_GET, url, replies: [200, 302, 406] }, async (call) => {
-    const { authRequestId, origin } = readStep(call, listener)
-    const request = await findOpenRequest(ports, authRequestId, origin)
-    const found = await findReusable(
-      ports,
-      request.ask,
-      credentialOf({ site: ACCOUNT_SITE, listener }, call),
-    )
-    if (found === undefined) return toPassword(authRequestId)
-    const who = { identityId: found.identityId, authRequestId }
-    const presentation = await identified(ports, during(call, request), who)
-    return loginPage(200, continuePage(presentation, { authRequestId }), request)
-  })
+  router.add(
+    { ...LOGIN_ROUTE, method: 'GET', url, reads: [], replies: [200, 302, 406] },
+    async (call) => {
+      const { authRequestId, origin } = readStep(call, listener)
+      const request = await findOpenRequest(ports, authRequestId, origin)
+      const found = await findReusable(
+        ports,
+        request.ask,
+        credentialOf({ site: ACCOUNT_SITE, listener }, call),
+      )
+      if (found === undefined) return toPassword(authRequestId)
+      const who = { identityId: found.identityId, authRequestId }
+      const presentation = await identified(ports, during(call, request), who)
+      return loginPage(200, continuePage(presentation, { authRequestId }), request)
+    },
+  )
 
   router.add({ ...LOGIN_POST, url, replies: [200, 302, 406] }, async (call) => {
     const { authRequestId, origin } = readStep(call, listener)

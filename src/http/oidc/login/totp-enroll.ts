@@ -11,7 +11,6 @@ import { queriesOf } from '../../../domain/login/outstanding-queries.ts'
 import type { LoginPorts } from '../../../domain/login/ports.ts'
 import type { PartiallyAuthenticated } from '../../../domain/login/request/auth-request.ts'
 import { findRequestForEnrollment } from '../../../domain/login/request/find-request.ts'
-import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { enrollPage, enrollStartPage } from '../../../web/login/pages/enroll-page.ts'
 import { json } from '../../answer.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
@@ -20,12 +19,11 @@ import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import { partly } from './during.ts'
 import {
+  addStepPage,
   answerStep,
-  LOGIN_GET,
   LOGIN_ROUTE,
   loginPage,
   readStep,
-  whatToPost,
   withForm,
 } from './login-step.ts'
 import { hasPasskey } from './passkey/passkey-pages.ts'
@@ -38,15 +36,15 @@ export function addTotpEnroll(
   const url = PATHS.totpEnroll
   const { totpHostname } = listener
 
-  router.add({ ...LOGIN_GET, url }, async (call) => {
-    const { authRequestId, origin } = readStep(call, listener)
-    const found = await findRequestForEnrollment(ports, authRequestId, origin)
-    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['authRequestId'])
-    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-    const presentation = await partly(ports, call, found, authRequestId)
-    const canUsePasskey = hasPasskey(await queriesOf(ports, found), 'any')
-    const html = enrollStartPage(presentation, { authRequestId, canUsePasskey })
-    return loginPage(200, html, found, headers)
+  addStepPage(router, ports, listener, {
+    url,
+    fields: ['authRequestId'],
+    find: findRequestForEnrollment,
+    page: async (call, found, authRequestId) =>
+      enrollStartPage(await partly(ports, call, found, authRequestId), {
+        authRequestId,
+        canUsePasskey: hasPasskey(await queriesOf(ports, found), 'any'),
+      }),
   })
 
   router.add(

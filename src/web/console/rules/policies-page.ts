@@ -3,7 +3,12 @@ import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
 import { POLICIES_PATH, policyPath } from '../navigation.ts'
 import { badge, dangerous, section, table } from '../parts.ts'
-import { type PolicyValues, policyFields, type SignerChoice } from './policy-form.ts'
+import {
+  demandedFactors,
+  type PolicyValues,
+  policyFields,
+  type SignerChoice,
+} from './policy-form.ts'
 
 export interface ListedPolicy extends PolicyValues {
   readonly id: string
@@ -28,19 +33,11 @@ export function policiesPage(frame: ConsoleFrame, policies: readonly ListedPolic
         { title: 'Allows', cell: (policy) => methodsOf(policy).join(', ') },
         {
           title: 'Also requires',
-          cell: ({
-            requireTotp,
-            requirePasskey,
-            requireTotpOrPasskey,
-            requireExtJwt,
-            requireBoundToken,
-          }) =>
+          cell: (policy) =>
             [
-              ...(requireTotp ? ['authenticator app'] : []),
-              ...(requirePasskey ? ['passkey'] : []),
-              ...(requireTotpOrPasskey ? ['authenticator app or passkey'] : []),
-              ...(requireExtJwt === '' ? [] : ['JWT of a signer on every call']),
-              ...(requireBoundToken ? ['bound tokens'] : []),
+              ...demandedFactors(policy),
+              ...(policy.requireExtJwt === '' ? [] : ['JWT of a signer on every call']),
+              ...(policy.requireBoundToken ? ['bound tokens'] : []),
             ].join(', ') || '–',
         },
         { title: 'Identities', look: 'number', cell: ({ identities }) => identities },
@@ -50,11 +47,14 @@ export function policiesPage(frame: ConsoleFrame, policies: readonly ListedPolic
   })
 }
 
-export function methodsOf({ allowPassword, allowCert, allowExtJwt }: PolicyValues): string[] {
+export function methodsOf(
+  policy: Pick<PolicyValues, 'allowPassword' | 'allowCert' | 'allowExtJwt' | 'allowPasskey'>,
+): string[] {
   return [
-    ...(allowPassword ? ['passwords'] : []),
-    ...(allowCert ? ['certificates'] : []),
-    ...(allowExtJwt ? ['external accounts'] : []),
+    ...(policy.allowPassword ? ['passwords'] : []),
+    ...(policy.allowPasskey ? ['passkeys'] : []),
+    ...(policy.allowCert ? ['certificates'] : []),
+    ...(policy.allowExtJwt ? ['external accounts'] : []),
   ]
 }
 

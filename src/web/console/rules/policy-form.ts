@@ -1,10 +1,15 @@
 /** The fields of a policy as a form, and the values that travel in it. API 4.4. */
+import {
+  type DemandingMember,
+  eachDemand,
+  type FactorDemands,
+} from '../../../protocol/factors/second-factors.ts'
 import { form } from '../../account/layout.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
 import type { ConsoleFrame } from '../layout.ts'
 import { check, tagsField, wholeNumber } from './form-parts.ts'
 
-export interface PolicyValues {
+export interface PolicyValues extends FactorDemands {
   readonly name: string
   readonly allowPassword: boolean
   readonly minPasswordLength: string
@@ -17,14 +22,31 @@ export interface PolicyValues {
   /** The ids of the signers; none means every enabled one. */
   readonly signers: readonly string[]
   readonly allowPasskey: boolean
-  readonly requireTotp: boolean
-  readonly requirePasskey: boolean
-  readonly requireTotpOrPasskey: boolean
   /** The id of a signer; empty for none. */
   readonly requireExtJwt: string
   readonly requireBoundToken: boolean
   /** As lines of `name = value`. */
   readonly tags: string
+}
+
+/** What a policy can demand, in its form and in the list of policies. */
+const DEMANDS: Readonly<Record<DemandingMember, { label: string; name: string }>> = {
+  requireTotp: {
+    label: 'Require a code of an authenticator app',
+    name: 'authenticator app',
+  },
+  requirePasskey: { label: 'Require a passkey', name: 'passkey' },
+  requireTotpOrPasskey: {
+    label: 'Require a code or a passkey, whichever the user has',
+    name: 'authenticator app or passkey',
+  },
+}
+
+const DEMANDING_MEMBERS = Object.keys(eachDemand(() => undefined)) as readonly DemandingMember[]
+
+/** Returns the names of the factors that the policy demands. */
+export function demandedFactors(values: FactorDemands): readonly string[] {
+  return DEMANDING_MEMBERS.filter((member) => values[member]).map((member) => DEMANDS[member].name)
 }
 
 export interface SignerChoice {
@@ -74,10 +96,7 @@ ${signers.map(({ id, name }, i) => html`<div class="check"><input type="checkbox
 }
 </fieldset>
 <fieldset><legend>Second factors</legend>
-${check('requireTotp', 'Require a code of an authenticator app', values.requireTotp)}
-${check('requirePasskey', 'Require a passkey', values.requirePasskey)}
-${check('requireTotpOrPasskey', 'Require a code or a passkey, whichever the user has', values.requireTotpOrPasskey)}
-<label for="requireExtJwt">Require a JWT of this signer with every call</label>
+${DEMANDING_MEMBERS.map((member) => html`${check(member, DEMANDS[member].label, values[member])}\n`)}<label for="requireExtJwt">Require a JWT of this signer with every call</label>
 <select id="requireExtJwt" name="requireExtJwt"><option value="">None</option>${signers.map(({ id, name }) => html`<option value="${id}"${values.requireExtJwt === id ? html` selected` : undefined}>${name}</option>`)}</select>
 </fieldset>
 <fieldset><legend>Tokens</legend>

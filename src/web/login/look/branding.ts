@@ -3,8 +3,8 @@
  * start, with their hashes for the content security policy. D-343.
  */
 import { contrastOf, GROUNDS, LEAST_TEXT_CONTRAST, mix } from '../../../base/colors/contrast.ts'
+import { styleSource } from '../base-styles.ts'
 import { html, type SafeHtml } from '../html.ts'
-import { styleSource } from '../palette.ts'
 import { STYLESHEET } from '../styles.ts'
 
 /** As configured and checked. */
@@ -49,7 +49,17 @@ export function brandingOf(settings: BrandingSettings): Branding {
 
 export const PLAIN_BRANDING: Branding = brandingOf(NO_BRANDING)
 
-export function sheetOf(stylesheet: SafeHtml, colors: SafeHtml | undefined): Sheet {
+/** Returns the sheet for a branding, which is made once for each. */
+export function brandedSheet(stylesheet: SafeHtml): (branding: Branding) => Sheet {
+  const sheets = new WeakMap<Branding, Sheet>()
+  return (branding) => {
+    const sheet = sheets.get(branding) ?? sheetOf(stylesheet, branding.colors)
+    sheets.set(branding, sheet)
+    return sheet
+  }
+}
+
+function sheetOf(stylesheet: SafeHtml, colors: SafeHtml | undefined): Sheet {
   const text = colors === undefined ? stylesheet : html`${stylesheet}${colors}`
   return { text, source: styleSource(text) }
 }

@@ -22,13 +22,11 @@ import type { Router } from '../../../router.ts'
 import { PATHS } from '../../paths.ts'
 import { during } from '../during.ts'
 import {
+  addStepPage,
   answerStep,
-  LOGIN_GET,
   LOGIN_POST,
   LOGIN_ROUTE,
-  loginPage,
   readStep,
-  whatToPost,
   withForm,
 } from '../login-step.ts'
 import { choiceOf, fetchJwtFrom } from '../signer-choice.ts'
@@ -40,16 +38,14 @@ export function addLoginPasskey(
   listener: Pick<ListenerParts, 'corsOrigins' | 'relyingParty' | 'totpHostname'>,
 ): void {
   const url = PATHS.loginPasskey
-  router.add({ ...LOGIN_GET, url }, async (call) => {
-    const { authRequestId, origin } = readStep(call, listener)
-    const found = await findOpenRequest(ports, authRequestId, origin)
-    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['id', 'credential'])
-    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-    const html =
+  addStepPage(router, ports, listener, {
+    url,
+    fields: ['id', 'credential'],
+    find: findOpenRequest,
+    page: (call, found, authRequestId) =>
       found.state === 'partially-authenticated'
-        ? await provePage(ports, listener, call, { found, authRequestId })
-        : signInPage(call, found, authRequestId)
-    return loginPage(200, html, found, headers)
+        ? provePage(ports, listener, call, { found, authRequestId })
+        : signInPage(call, found, authRequestId),
   })
 
   /** A passkey alone is offered beside the password. */

@@ -13,13 +13,11 @@ import { newPasskeyAnswer } from '../../../reading/passkey-fields.ts'
 import type { Router } from '../../../router.ts'
 import { PATHS } from '../../paths.ts'
 import {
+  addStepPage,
   answerStep,
-  LOGIN_GET,
   LOGIN_ROUTE,
-  loginPage,
   MENDABLE,
   readStep,
-  whatToPost,
   withForm,
 } from '../login-step.ts'
 import { enrollmentPage } from './passkey-pages.ts'
@@ -34,13 +32,13 @@ export function addPasskeyEnroll(
 ): void {
   const url = PATHS.passkeyEnroll
 
-  router.add({ ...LOGIN_GET, url, replies: [...LOGIN_GET.replies, 403, 409] }, async (call) => {
-    const { authRequestId, origin } = readStep(call, listener)
-    const found = await findRequestForEnrollment(ports, authRequestId, origin)
-    if (!call.wantsHtml) return whatToPost(authRequestId, url, ['id'])
-    const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
-    const html = await enrollmentPage(ports, listener, call, { found, authRequestId })
-    return loginPage(200, html, found, headers)
+  addStepPage(router, ports, listener, {
+    url,
+    fields: ['id'],
+    replies: [403, 409],
+    find: findRequestForEnrollment,
+    page: (call, found, authRequestId) =>
+      enrollmentPage(ports, listener, call, { found, authRequestId }),
   })
 
   router.add(

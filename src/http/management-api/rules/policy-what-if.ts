@@ -1,17 +1,17 @@
 /** POST /auth-policies/{id}/what-if: what a change would do, without making it. API 3.3, D-365. */
-import type { AuthPolicyId } from '../../base/ids.ts'
-import { toRfc3339 } from '../../base/time/instant.ts'
-import { NewAuthPolicy } from '../../contract/management/auth-policies.ts'
-import * as contract from '../../contract/management/auth-policy-preview.ts'
-import { refusalSentence } from '../../domain/management/what-if/judge-sessions.ts'
+import type { AuthPolicyId } from '../../../base/ids.ts'
+import { toRfc3339 } from '../../../base/time/instant.ts'
+import { NewAuthPolicy } from '../../../contract/management/auth-policies.ts'
+import * as contract from '../../../contract/management/auth-policy-preview.ts'
+import { refusalSentence } from '../../../domain/management/what-if/judge-sessions.ts'
 import {
   type PolicyPreview,
   previewPolicy,
   type WhatIfPorts,
-} from '../../domain/management/what-if/preview-policy.ts'
-import { found, idIn } from '../edge-api/answers.ts'
-import type { Api } from '../edge-api/api.ts'
-import { deferredBody } from '../reading/declared-body.ts'
+} from '../../../domain/management/what-if/preview-policy.ts'
+import { found, idIn } from '../../edge-api/answers.ts'
+import type { Api } from '../../edge-api/api.ts'
+import { deferredBody } from '../../reading/declared-body.ts'
 import { patchedPolicy } from './auth-policies.ts'
 
 export function addPolicyWhatIf(api: Api, ports: WhatIfPorts): void {

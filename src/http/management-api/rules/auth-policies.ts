@@ -1,10 +1,9 @@
 /** /auth-policies of the management API: API 3.3, 4.4. */
 
 import type { z } from 'zod'
-import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
-import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
-import * as contract from '../../contract/management/auth-policies.ts'
-import { AUTH_POLICY_FIELDS } from '../../domain/lists/fields.ts'
+import type { AuthPolicyId, ExternalJwtSignerId } from '../../../base/ids.ts'
+import * as contract from '../../../contract/management/auth-policies.ts'
+import { AUTH_POLICY_FIELDS } from '../../../domain/lists/fields.ts'
 import {
   createPolicy,
   deletePolicy,
@@ -12,109 +11,47 @@ import {
   listPolicies,
   type NewAuthPolicy,
   updatePolicy,
-} from '../../domain/management/manage-policies.ts'
-import type { AuthPolicy } from '../../domain/policies/auth-policy.ts'
-import type { PolicyPorts } from '../../domain/policies/ports.ts'
-import { AUTH_POLICY } from '../../entities/auth-policy.ts'
-import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
-import type { Api } from '../edge-api/api.ts'
-import { isMembers, patched } from '../edge-api/changed-body.ts'
-import { managedFields } from '../edge-api/described-body.ts'
-import type { Body } from '../reading/body.ts'
-import { deferredBody, jsonBody } from '../reading/declared-body.ts'
-import { invalid } from '../reading/fields.ts'
-
-const ALL = '/auth-policies'
-const ONE = `${ALL}/:id` as const
+} from '../../../domain/management/manage-policies.ts'
+import type { AuthPolicy } from '../../../domain/policies/auth-policy.ts'
+import type { PolicyPorts } from '../../../domain/policies/ports.ts'
+import { AUTH_POLICY } from '../../../entities/auth-policy.ts'
+import { selfLink } from '../../edge-api/answers.ts'
+import type { Api } from '../../edge-api/api.ts'
+import { isMembers, patched } from '../../edge-api/changed-body.ts'
+import { managedFields } from '../../edge-api/described-body.ts'
+import type { Body } from '../../reading/body.ts'
+import { invalid } from '../../reading/fields.ts'
+import { addRuleRoutes } from './rule-routes.ts'
 
 export function addAuthPolicies(api: Api, ports: PolicyPorts): void {
-  api.add(
-    {
-      method: 'POST',
-      path: ALL,
-      access: 'admin',
+  addRuleRoutes(api, {
+    path: '/auth-policies',
+    one: 'an authentication policy',
+    many: 'authentication policies',
+    fields: AUTH_POLICY_FIELDS,
+    shape: contract.NewAuthPolicy,
+    replies: { one: contract.AuthPolicyReply, list: contract.AuthPolicyListReply },
+    create: {
       summary: 'Create an authentication policy',
       description: 'A method that is omitted is not allowed.',
-      body: jsonBody(contract.NewAuthPolicy),
-      answers: { 201: CreatedReply },
       codes: ['ENTITY_NAME_IN_USE'],
+      run: (input, caller) => createPolicy(ports, chosenOf(input), caller),
     },
-    async ({ input, caller }) =>
-      created('auth-policies', await createPolicy(ports, chosenOf(input), caller)),
-  )
-
-  api.add(
-    {
-      method: 'GET',
-      path: ALL,
-      access: 'admin',
-      summary: 'List authentication policies',
-      list: AUTH_POLICY_FIELDS,
-      answers: { 200: contract.AuthPolicyListReply },
-    },
-    async ({ list }) =>
-      listed(AUTH_POLICY_FIELDS, list, await listPolicies(ports, list), policyBody),
-  )
-
-  api.add(
-    {
-      method: 'GET',
-      path: ONE,
-      access: 'admin',
-      summary: 'Read an authentication policy',
-      answers: { 200: contract.AuthPolicyReply },
-    },
-    async ({ path }) => found(policyBody(await findPolicy(ports, idIn(path)))),
-  )
-
-  api.add(
-    {
-      method: 'PUT',
-      path: ONE,
-      access: 'admin',
-      summary: 'Replace an authentication policy',
-      body: deferredBody(contract.NewAuthPolicy),
-      answers: { 200: DoneReply },
+    list: (query) => listPolicies(ports, query),
+    find: (id: AuthPolicyId) => findPolicy(ports, id),
+    show: policyBody,
+    update: {
       codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
+      bodyOf: chosenFields,
+      completed: inBothSpellings,
+      run: (id, change, caller) =>
+        updatePolicy(ports, id, (current) => chosenOf(change(current)), caller),
     },
-    async ({ path, body, input, caller }) => {
-      const chosen = () => chosenOf(input(body))
-      await updatePolicy(ports, idIn<AuthPolicyId>(path), chosen, caller)
-      return done()
-    },
-  )
-
-  api.add(
-    {
-      method: 'PATCH',
-      path: ONE,
-      access: 'admin',
-      summary: 'Change an authentication policy',
-      body: deferredBody(contract.NewAuthPolicy),
-      answers: { 200: DoneReply },
-      codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
-    },
-    async ({ path, body, input, caller }) => {
-      const change = patchedPolicy(body, input)
-      await updatePolicy(ports, idIn<AuthPolicyId>(path), change, caller)
-      return done()
-    },
-  )
-
-  api.add(
-    {
-      method: 'DELETE',
-      path: ONE,
-      access: 'admin',
-      summary: 'Delete an authentication policy',
-      answers: { 200: DoneReply },
+    remove: {
       codes: ['ENTITY_CAN_NOT_BE_DELETED', 'CAN_NOT_DELETE_REFERENCED_ENTITY'],
+      run: (id, caller) => deletePolicy(ports, id, caller),
     },
-    async ({ path, caller }) => {
-      await deletePolicy(ports, idIn<AuthPolicyId>(path), caller)
-      return done()
-    },
-  )
+  })
 }
 
 /** Returns the change that the body of a PATCH makes. */

@@ -1,11 +1,11 @@
 /**
- * The colors of all pages. The contrast is at least 4.5:1 for text and 3:1 for the borders of fields (WCAG 2.2, 1.4.3
+ * What all pages look like: colors, text, links and the focus ring. The contrast is at least 4.5:1 for text and 3:1 for the borders of fields (WCAG 2.2, 1.4.3
  * and 1.4.11), light and dark.
  */
 import { sha256 } from '../../base/encoding.ts'
 import { html, type SafeHtml } from './html.ts'
 
-export const PALETTE = html`
+export const BASE_STYLES = html`
 :root {
   color-scheme: light dark;
   --ground: #f4f5f7;
@@ -38,6 +38,27 @@ export const PALETTE = html`
     --alert-ground: #33191a;
     --alert-edge: #5c2b2b;
   }
+}
+* {
+  box-sizing: border-box;
+}
+body {
+  margin: 0;
+  background: var(--ground);
+  color: var(--ink);
+  font: 1rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif;
+  -webkit-text-size-adjust: 100%;
+}
+a {
+  color: var(--accent);
+  text-underline-offset: 0.2em;
+}
+a:hover {
+  color: var(--accent-strong);
+}
+:focus-visible {
+  outline: 3px solid var(--accent);
+  outline-offset: 2px;
 }
 `
 

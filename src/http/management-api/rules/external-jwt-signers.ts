@@ -1,15 +1,17 @@
 /** /external-jwt-signers of the management API: API 3.3, 4.5. */
 
 import type { z } from 'zod'
-import type { ExternalJwtSignerId } from '../../base/ids.ts'
-import { Secret } from '../../base/secrets/secret.ts'
-import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
-import * as contract from '../../contract/management/external-jwt-signers.ts'
-import { CheckedJwtReply, SignerCheck } from '../../contract/management/signer-check.ts'
-import { SignerDiscovery, SignerProposalReply } from '../../contract/management/signer-discovery.ts'
-import type { ExternalJwtSigner, SignerKeys } from '../../domain/ext-jwt/signer.ts'
-import { SIGNER_FIELDS } from '../../domain/lists/fields.ts'
-import { checkSigner, findCheckedSigner } from '../../domain/management/check-signer.ts'
+import type { ExternalJwtSignerId } from '../../../base/ids.ts'
+import { Secret } from '../../../base/secrets/secret.ts'
+import * as contract from '../../../contract/management/external-jwt-signers.ts'
+import { CheckedJwtReply, SignerCheck } from '../../../contract/management/signer-check.ts'
+import {
+  SignerDiscovery,
+  SignerProposalReply,
+} from '../../../contract/management/signer-discovery.ts'
+import type { ExternalJwtSigner, SignerKeys } from '../../../domain/ext-jwt/signer.ts'
+import { SIGNER_FIELDS } from '../../../domain/lists/fields.ts'
+import { checkSigner, findCheckedSigner } from '../../../domain/management/check-signer.ts'
 import {
   createSigner,
   deleteSigner,
@@ -17,106 +19,49 @@ import {
   listSigners,
   type SignerDetail,
   updateSigner,
-} from '../../domain/management/manage-signers.ts'
-import type { ManagementPorts } from '../../domain/management/ports.ts'
-import { discoverSigner } from '../../domain/management/signers/discover-signer.ts'
-import { EXTERNAL_JWT_SIGNER } from '../../entities/external-jwt-signer.ts'
-import { created, done, found, idIn, listed, selfLink, timeOrNull } from '../edge-api/answers.ts'
-import type { Api } from '../edge-api/api.ts'
-import { patched } from '../edge-api/changed-body.ts'
-import { chosenFields, managedFields } from '../edge-api/described-body.ts'
-import { deferredBody, jsonBody } from '../reading/declared-body.ts'
+} from '../../../domain/management/manage-signers.ts'
+import type { ManagementPorts } from '../../../domain/management/ports.ts'
+import { discoverSigner } from '../../../domain/management/signers/discover-signer.ts'
+import { EXTERNAL_JWT_SIGNER } from '../../../entities/external-jwt-signer.ts'
+import { found, idIn, selfLink, timeOrNull } from '../../edge-api/answers.ts'
+import type { Api } from '../../edge-api/api.ts'
+import { chosenFields, managedFields } from '../../edge-api/described-body.ts'
+import { deferredBody, jsonBody } from '../../reading/declared-body.ts'
+import { addRuleRoutes } from './rule-routes.ts'
 
 const ALL = '/external-jwt-signers'
 const ONE = `${ALL}/:id` as const
 
 export function addManagedSigners(api: Api, ports: ManagementPorts): void {
-  api.add(
-    {
-      method: 'POST',
-      path: ALL,
-      access: 'admin',
+  addRuleRoutes(api, {
+    path: ALL,
+    one: 'an External JWT Signer',
+    many: 'External JWT Signers',
+    fields: SIGNER_FIELDS,
+    shape: contract.NewExternalJwtSigner,
+    replies: {
+      one: contract.ExternalJwtSignerReply,
+      list: contract.ExternalJwtSignerListReply,
+    },
+    create: {
       summary: 'Create an External JWT Signer',
-      body: jsonBody(contract.NewExternalJwtSigner),
-      answers: { 201: CreatedReply },
       codes: ['ENTITY_NAME_IN_USE', 'INVALID_CERT_PEM'],
+      run: (input, caller) => createSigner(ports, chosenOf(input), caller),
     },
-    async ({ input, caller }) =>
-      created('external-jwt-signers', await createSigner(ports, chosenOf(input), caller)),
-  )
-
-  api.add(
-    {
-      method: 'GET',
-      path: ALL,
-      access: 'admin',
-      summary: 'List External JWT Signers',
-      list: SIGNER_FIELDS,
-      answers: { 200: contract.ExternalJwtSignerListReply },
-    },
-    async ({ list }) => listed(SIGNER_FIELDS, list, await listSigners(ports, list), signerBody),
-  )
-
-  api.add(
-    {
-      method: 'GET',
-      path: ONE,
-      access: 'admin',
-      summary: 'Read an External JWT Signer',
-      answers: { 200: contract.ExternalJwtSignerReply },
-    },
-    async ({ path }) => found(signerBody(await findSigner(ports, idIn(path)))),
-  )
-
-  api.add(
-    {
-      method: 'PUT',
-      path: ONE,
-      access: 'admin',
-      summary: 'Replace an External JWT Signer',
-      body: deferredBody(contract.NewExternalJwtSigner),
-      answers: { 200: DoneReply },
+    list: (query) => listSigners(ports, query),
+    find: (id: ExternalJwtSignerId) => findSigner(ports, id),
+    show: signerBody,
+    update: {
       codes: ['ENTITY_NAME_IN_USE', 'INVALID_CERT_PEM', 'LAST_ADMINISTRATOR'],
+      bodyOf: chosenOfSigner,
+      run: (id, change, caller) =>
+        updateSigner(ports, id, (current) => chosenOf(change(current)), caller),
     },
-    async ({ path, body, input, caller }) => {
-      const chosen = () => chosenOf(input(body))
-      await updateSigner(ports, idIn<ExternalJwtSignerId>(path), chosen, caller)
-      return done()
-    },
-  )
-
-  api.add(
-    {
-      method: 'PATCH',
-      path: ONE,
-      access: 'admin',
-      summary: 'Change an External JWT Signer',
-      body: deferredBody(contract.NewExternalJwtSigner),
-      answers: { 200: DoneReply },
-      codes: ['ENTITY_NAME_IN_USE', 'INVALID_CERT_PEM', 'LAST_ADMINISTRATOR'],
-    },
-    async ({ path, body, input, caller }) => {
-      const changed = (current: ExternalJwtSigner) =>
-        chosenOf(input(patched(chosenOfSigner(current), body)))
-      await updateSigner(ports, idIn<ExternalJwtSignerId>(path), changed, caller)
-      return done()
-    },
-  )
-
-  api.add(
-    {
-      method: 'DELETE',
-      path: ONE,
-      access: 'admin',
-      summary: 'Delete an External JWT Signer',
-      answers: { 200: DoneReply },
+    remove: {
       codes: ['CAN_NOT_DELETE_REFERENCED_ENTITY', 'LAST_ADMINISTRATOR'],
+      run: (id, caller) => deleteSigner(ports, id, caller),
     },
-    async ({ path, caller }) => {
-      await deleteSigner(ports, idIn<ExternalJwtSignerId>(path), caller)
-      return done()
-    },
-  )
+  })
 
   api.add(
     {

@@ -1,0 +1,145 @@
+/** The routes that policies, signers and CAs have alike: create, list, read, replace, change, delete. API 3.3. */
+import type { z } from 'zod'
+import { CreatedReply, DoneReply, type ListMeta } from '../../../contract/envelope.ts'
+import type { Caller } from '../../../domain/audit/events.ts'
+import type { ListFields, ListQuery } from '../../../domain/lists/list-query.ts'
+import type { PageOf } from '../../../domain/paging.ts'
+import type { FailureCode } from '../../../errors/catalogue.ts'
+import { created, done, type Envelope, found, idIn, listed } from '../../edge-api/answers.ts'
+import type { Api } from '../../edge-api/api.ts'
+import { patched, withDefaults } from '../../edge-api/changed-body.ts'
+import type { Body } from '../../reading/body.ts'
+import { deferredBody, jsonBody } from '../../reading/declared-body.ts'
+
+export interface RuleRoutes<Id extends string, Rule, New extends object, Detail, Shown> {
+  readonly path: `/${string}`
+  /** Names for the summaries. `one` has its article. */
+  readonly one: string
+  readonly many: string
+  readonly fields: ListFields
+  /** The body that creates a rule. */
+  readonly shape: z.ZodType<New>
+  readonly replies: {
+    readonly one: z.ZodType<Envelope<Shown>>
+    readonly list: z.ZodType<{ data: Shown[]; meta: z.output<typeof ListMeta> }>
+  }
+  readonly create: {
+    readonly summary: string
+    readonly description?: string
+    readonly codes: readonly FailureCode[]
+    run(input: New, caller: Caller): Promise<Id>
+  }
+  list(query: ListQuery): Promise<PageOf<Detail>>
+  find(id: Id): Promise<Detail>
+  show(detail: Detail): Shown
+  readonly update: {
+    readonly codes: readonly FailureCode[]
+    /** Returns a rule as the body that would create it. */
+    bodyOf(current: Rule): Readonly<Record<string, unknown>>
+    /** Members that a PUT may omit, because they never change. */
+    readonly fixed?: readonly (keyof Rule & string)[]
+    /** Completes the body of a PATCH. */
+    completed?(body: Body): Body
+    run(id: Id, change: (current: Rule) => New, caller: Caller): Promise<void>
+  }
+  readonly remove: {
+    readonly codes: readonly FailureCode[]
+    run(id: Id, caller: Caller): Promise<void>
+  }
+}
+
+export function addRuleRoutes<Id extends string, Rule, New extends object, Detail, Shown>(
+  api: Api,
+  rule: RuleRoutes<Id, Rule, New, Detail, Shown>,
+): void {
+  const { path, one, many, fields, shape, replies, create, update, remove } = rule
+  const onePath = `${path}/:id` as const
+  const { fixed = [], completed = (body: Body) => body } = update
+
+  api.add(
+    {
+      method: 'POST',
+      path,
+      access: 'admin',
+      summary: create.summary,
+      ...(create.description === undefined ? {} : { description: create.description }),
+      body: jsonBody(shape),
+      answers: { 201: CreatedReply },
+      codes: create.codes,
+    },
+    async ({ input, caller }) => created(path.slice(1), await create.run(input, caller)),
+  )
+
+  api.add(
+    {
+      method: 'GET',
+      path,
+      access: 'admin',
+      summary: `List ${many}`,
+      list: fields,
+      answers: { 200: replies.list },
+    },
+    async ({ list }) => listed(fields, list, await rule.list(list), rule.show),
+  )
+
+  api.add(
+    {
+      method: 'GET',
+      path: onePath,
+      access: 'admin',
+      summary: `Read ${one}`,
+      answers: { 200: replies.one },
+    },
+    async ({ path }) => found(rule.show(await rule.find(idIn<Id>(path)))),
+  )
+
+  api.add(
+    {
+      method: 'PUT',
+      path: onePath,
+      access: 'admin',
+      summary: `Replace ${one}`,
+      body: deferredBody(shape, fixed.length === 0 ? {} : { mayOmit: fixed }),
+      answers: { 200: DoneReply },
+      codes: update.codes,
+    },
+    async ({ path, body, input, caller }) => {
+      const replaced = (current: Rule) =>
+        input(withDefaults(Object.fromEntries(fixed.map((name) => [name, current[name]])), body))
+      await update.run(idIn<Id>(path), replaced, caller)
+      return done()
+    },
+  )
+
+  api.add(
+    {
+      method: 'PATCH',
+      path: onePath,
+      access: 'admin',
+      summary: `Change ${one}`,
+      body: deferredBody(shape),
+      answers: { 200: DoneReply },
+      codes: update.codes,
+    },
+    async ({ path, body, input, caller }) => {
+      const changed = (current: Rule) => input(patched(update.bodyOf(current), completed(body)))
+      await update.run(idIn<Id>(path), changed, caller)
+      return done()
+    },
+  )
+
+  api.add(
+    {
+      method: 'DELETE',
+      path: onePath,
+      access: 'admin',
+      summary: `Delete ${one}`,
+      answers: { 200: DoneReply },
+      codes: remove.codes,
+    },
+    async ({ path, caller }) => {
+      await remove.run(idIn<Id>(path), caller)
+      return done()
+    },
+  )
+}
