@@ -7,7 +7,7 @@ import { findReusable, reuseSession } from '../../../domain/account/single-sign-
 import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
 import { openRequest } from '../../../domain/login/request/sealed-request.ts'
 import type { StartedLogin } from '../../../domain/login/start.ts'
-import { loginAddress } from '../../../web/login/login-address.ts'
+import { type LoginPath, loginAddress } from '../../../web/login/login-address.ts'
 import { continuePage } from '../../../web/login/pages/continue-page.ts'
 import { ACCOUNT_SITE } from '../../account/account-route.ts'
 import { type Answer, redirect, withCookies } from '../../answer.ts'
@@ -50,7 +50,7 @@ export async function signOn(
     credentialOf({ site: ACCOUNT_SITE, listener: use.listener }, call),
   )
   if (found === undefined) return undefined
-  const to = (path: 'continue' | 'totp' | 'totp/enroll' | 'passkey' | 'passkey/enroll') =>
+  const to = (path: LoginPath) =>
     use.silent
       ? undefined
       : withCookies(redirect(loginAddress(path, authRequestId)), [setCookie(key, cookie)])
