@@ -1,6 +1,6 @@
 /**
  * Databases that have all tables, and no rows yet. Each process runs the migrations once and tests get copies: on
- * PostgreSQL the migrations take several times as long as a copy, and longer than most tests.
+ * PostgreSQL the migrations take several times as long as a copy, and longer than most tests. D-301.
  */
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
