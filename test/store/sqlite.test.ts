@@ -91,3 +91,20 @@ test('a call waits while another process writes, without blocking this process',
   await writing
   assert.equal((await store.sessionEndings.listAfter(0)).length, 1)
 })
+
+test('a write that waits for another process does not keep the reads of this one waiting', async (t) => {
+  const { path, open } = await sqliteOnDisk.create(t)
+  const store = await open()
+  const other = new DatabaseSync(path)
+  t.after(() => other.close())
+
+  other.exec('begin immediate')
+  const writing = store.transaction((tx) => tx.sessionEndings.insert(anEnding('a')))
+  for (let turn = 0; turn < 5; turn++) {
+    assert.deepEqual(await store.sessionEndings.listAfter(0), [])
+    await setImmediate()
+  }
+  other.exec('commit')
+  await writing
+  assert.equal((await store.sessionEndings.listAfter(0)).length, 1)
+})
