@@ -73,7 +73,7 @@ export function sessionPage(frame: ConsoleFrame, page: SessionPage): SafeHtml {
     }${section(
       'Timeline',
       events.length === 0
-        ? empty('No events', 'They are older than the audit log keeps them.')
+        ? empty('No events', 'The audit log no longer has them.')
         : html`${eventList(events, identity?.id)}${omitted === 0 ? undefined : html`<p class="hint">${omitted} older events are not shown.</p>`}`,
     )}`,
   })
