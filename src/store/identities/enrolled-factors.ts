@@ -1,6 +1,6 @@
 /** Whether an identity has enrolled a second factor, as a condition on its row: D-256. */
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
-import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import type { SecondFactorId } from '../../domain/factors/proven.ts'
 import type { Tables } from '../tables.ts'
 
 type OfIdentity = (eb: ExpressionBuilder<Tables, 'identities'>) => Expression<SqlBool>
