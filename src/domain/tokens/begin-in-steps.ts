@@ -1,0 +1,37 @@
+/**
+ * Spends a code and begins its session step by step, in the transaction of the caller. A database that does it in one
+ * statement (`store/dialects`) follows these steps in this order, with the same outcomes: D-328.
+ */
+import { holdLogin } from '../login/hold-owner.ts'
+import type { Stores } from '../stores.ts'
+import type { BeginningOutcome, SessionBeginning } from './stores.ts'
+
+type Tx = Pick<
+  Stores,
+  | 'usedProofs'
+  | 'identities'
+  | 'authenticators'
+  | 'passkeys'
+  | 'authRequests'
+  | 'apiSessions'
+  | 'refreshTokens'
+  | 'events'
+>
+
+export async function beginInSteps(
+  tx: Tx,
+  { at, redemption, identity, session, refreshToken, proof, event }: SessionBeginning,
+): Promise<BeginningOutcome> {
+  if (proof !== undefined && !(await tx.usedProofs.insert(proof))) return 'replayed'
+  // The identity first, as whoever deletes it with its logins does; the opposite order could deadlock.
+  const holder = await holdLogin(tx, { primary: session.primary, identity }, at)
+  const { codeHash, at: redeemedAt } = redemption
+  const taken = { at: redeemedAt, sessionId: session.id }
+  if ((await tx.authRequests.takeByCode(codeHash, taken)) === undefined) return 'spent'
+  if (holder === undefined) return 'gone'
+  await tx.identities.markLogin(identity.id, at)
+  await tx.apiSessions.insert(session)
+  if (refreshToken !== undefined) await tx.refreshTokens.insert(refreshToken)
+  await tx.events.insert(event)
+  return 'begun'
+}
