@@ -18,7 +18,8 @@ if (major < OLDEST) {
   const cache = fileURLToPath(new URL('../node_modules/.cache/latchkey', import.meta.url))
   module.enableCompileCache(cache)
 
-  // A checkout runs its TypeScript as it is; an installed package carries dist.
+  // A checkout runs its TypeScript as it is; an installed package carries a bundle of it (D-271).
   const source = new URL('../src/main.ts', import.meta.url)
-  await import(existsSync(source) ? source.href : new URL('../dist/main.js', import.meta.url).href)
+  const bundle = new URL('../dist/program/main.js', import.meta.url)
+  await import(existsSync(source) ? source.href : bundle.href)
 }

@@ -1,8 +1,19 @@
-// Builds dist/, which the published package runs: the same code without its types, build-info.json, which says what it
-// was built from, sbom.json, which lists its dependencies (CycloneDX, R117), and site/, the documentation. A checkout needs none of it.
+// Builds dist/ for the published package: program/, the bundle that it runs (D-271); the same code in single files, as far
+// as its libraries need it; build-info.json, which says what it was built from; sbom.json, which lists its dependencies
+// (CycloneDX, R117); and site/, the documentation. A checkout needs none of it.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { besideBundle, bundleProgram } from './bundle.mjs'
 import { buildSite } from './site/build.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -22,12 +33,45 @@ if (status !== 0) process.exit(status ?? 1)
 // Browsers get these files as they are; the compiler does not know them.
 const assets = 'web/console/assets/'
 cpSync(new URL(`../src/${assets}`, import.meta.url), new URL(assets, dist), { recursive: true })
+await bundleProgram(fileURLToPath(new URL('program', dist)), besideBundle)
+removeUnused()
 
 const info = { revision: revision(), buildDate: buildDate() }
 writeFileSync(new URL('build-info.json', dist), `${JSON.stringify(info)}\n`)
 await buildSite(fileURLToPath(new URL('site', dist)))
 writeFileSync(new URL('sbom.json', dist), `${JSON.stringify(billOfMaterials(info))}\n`)
 console.log(`dist/ is built from ${info.revision}`)
+
+/** Removes the single files that neither a library of the package nor its bundle can reach: the bundle has their code. */
+function removeUnused() {
+  const { exports } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const reached = new Set(
+    Object.values(exports)
+      .flatMap((entry) => Object.values(entry))
+      .filter((path) => path.startsWith?.('./dist/'))
+      .map((path) => join(root, path)),
+  )
+  const folder = fileURLToPath(dist)
+  for (const name of globSync('program/*.js', { cwd: folder })) reached.add(join(folder, name))
+  // The set grows while it is walked.
+  for (const file of reached) {
+    for (const found of referencesIn(file)) reached.add(found)
+  }
+  for (const name of globSync('**/*.{js,d.ts}', { cwd: folder })) {
+    const isCode = !name.startsWith('site/') && !name.startsWith(assets)
+    if (isCode && !reached.has(join(folder, name))) rmSync(join(folder, name))
+  }
+}
+
+/** The files of dist that one of them imports or names. Declarations name the source of another declaration. */
+function referencesIn(file) {
+  const isDeclaration = file.endsWith('.d.ts')
+  return [...readFileSync(file, 'utf8').matchAll(/['"`](\.{1,2}\/[^'"`\n]+\.(?:js|ts))['"`]/g)]
+    .map(([, path]) =>
+      join(dirname(file), isDeclaration ? path.replace(/(\.d)?\.(ts|js)$/, '.d.ts') : path),
+    )
+    .filter((path) => existsSync(path))
+}
 
 /** Returns the commit, or `unknown` for a source archive without a repository. */
 function revision() {

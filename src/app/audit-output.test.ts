@@ -1,4 +1,4 @@
-/** Where events go besides the database: whole lines, in order, and never at anybody's expense. D-134. */
+/** Where events go besides the database: whole lines, in order, and without delaying any caller. D-134. */
 import assert from 'node:assert/strict'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -141,7 +141,7 @@ test('what cannot be written later waits; the log says so once, and again after 
     async () => (await idsIn(place)).length === 1,
     () => 'the first line',
   )
-  // The disk is gone, and whoever rotates the file does not know it.
+  // The disk is gone, and the program that rotates the file does not know it.
   await rename(join(folder, 'logs'), join(folder, 'elsewhere'))
   output.reopen()
   output.write([event('b')])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret } from '../base/secrets/secret.ts'
-import { createLog, inBatches, type LogSettings } from './logging.ts'
+import { BATCH_MILLISECONDS, createLog, inBatches, type LogSettings } from './logging.ts'
 
 function logInto(settings: LogSettings) {
   const lines: string[] = []
@@ -92,12 +92,13 @@ test('nothing from outside can forge a text line or speak to the terminal', () =
   }
 })
 
-test('D-293: the lines of one turn are one write, and no write is larger than a pipe takes as a whole', async () => {
+test('D-293: the lines of a moment are one write, and no write is larger than a pipe takes as a whole', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const writes: string[] = []
   const stream = inBatches({ write: (text) => writes.push(text) })
   const line = `${'x'.repeat(999)}\n`
   for (let i = 0; i < 9; i++) stream.write(line)
-  await new Promise(setImmediate)
+  t.mock.timers.tick(BATCH_MILLISECONDS)
   assert.deepEqual(
     writes.map((text) => text.length),
     [4_000, 4_000, 1_000],
@@ -115,7 +116,8 @@ test('an error is written at once, behind what came before it', () => {
   }
 })
 
-test('D-285: the lines of one turn are written together, and an error at once with those before it', async () => {
+test('D-285: the lines of a moment are written together, and an error at once with those before it', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const writes: string[] = []
   const log = createLog(
     { level: 'info', format: 'json' },
@@ -130,8 +132,9 @@ test('D-285: the lines of one turn are written together, and an error at once wi
     )
   log.info({}, 'one')
   log.info({}, 'two')
+  t.mock.timers.tick(BATCH_MILLISECONDS - 1)
   assert.deepEqual(messages(), [])
-  await new Promise(setImmediate)
+  t.mock.timers.tick(1)
   assert.deepEqual(messages(), [['one', 'two']])
   log.info({}, 'three')
   log.error({}, 'four')

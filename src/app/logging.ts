@@ -45,9 +45,12 @@ function standardError(): DestinationStream {
 /** POSIX: a pipe takes this much as a whole, so the lines of two processes never mix (D-293). */
 const LARGEST_WRITE_BYTES = 4096
 
+/** Long enough for some requests of a busy process, too short for a person to notice. */
+export const BATCH_MILLISECONDS = 10
+
 /**
- * Collects the lines of one turn of the event loop, so that a busy process writes once for several requests. Writes at
- * once what reports an error, and at the exit whatever is left (D-285).
+ * Collects the lines of a moment, so that a busy process writes once for several requests. Writes at once what reports
+ * an error, and at the exit whatever is left (D-285).
  */
 export function inBatches(stream: DestinationStream): DestinationStream {
   let lines: string[] = []
@@ -72,10 +75,10 @@ export function inBatches(stream: DestinationStream): DestinationStream {
       if (isUrgent(line)) flush()
       else if (!isScheduled) {
         isScheduled = true
-        setImmediate(() => {
+        setTimeout(() => {
           isScheduled = false
           flush()
-        })
+        }, BATCH_MILLISECONDS).unref()
       }
     },
   }

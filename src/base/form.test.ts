@@ -46,7 +46,7 @@ for (const [what, text, fields] of READ) {
 const REFUSED: Readonly<Record<string, string>> = {
   'a percent sign at the end': 'a=b%',
   'half an escape': 'a=%4',
-  'an escape that is no number': 'a=%zz',
+  'an escape that is not a number': 'a=%zz',
   'a broken escape in a name': '%=a',
   'a broken escape in a name without a value': 'a=1&%zz',
   'a byte that is not UTF-8': 'a=%FF',

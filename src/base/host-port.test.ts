@@ -32,7 +32,7 @@ const REFUSED: readonly [string, string][] = [
   ['a port above 65535', 'localhost:65536'],
   ['a port with a leading zero', 'localhost:01280'],
   ['a negative port', 'localhost:-1'],
-  ['a port that is no number', 'localhost:https'],
+  ['a port that is not a number', 'localhost:https'],
   ['IPv6 without brackets', '::1:1280'],
   ['brackets around a name', '[localhost]:1280'],
   ['brackets around IPv4', '[127.0.0.1]:1280'],

@@ -79,7 +79,7 @@ const WRONG: Readonly<Record<string, object>> = {
   'no subject': { sub: undefined },
   'an empty subject': { sub: '' },
   'no session': { sid: undefined },
-  'a session that is no text': { sid: 7 },
+  'a session that is not text': { sid: 7 },
   'no expiry': { exp: undefined },
   'another nonce': { nonce: 'another' },
   'no nonce': { nonce: undefined },
@@ -124,7 +124,7 @@ test('a key that is not known is looked for once, which is how keys rotate', asy
 })
 
 test('R053: each key serves its own algorithm, and no symmetric one', async () => {
-  // Attack: the public key, which everybody knows, as the secret of an HMAC; or no signature at all.
+  // Attack: the public key, which any caller knows, as the secret of an HMAC; or no signature at all.
   const key = await newIdpKey('key-1')
   const { verify } = serverWith(key)
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')

@@ -98,7 +98,7 @@ function proofKey(privateKey: KeyObject, { clock, random, nonces }: KeyTools): P
     accessToken?: string,
   ): Promise<WireAnswer> {
     const { method, url } = request
-    // Made anew for every attempt: a proof counts once.
+    // A new proof for every attempt: each works only once.
     const headersOfAttempt = () => ({ [DPOP_HEADER]: proof({ method, url, accessToken }) })
     const attempt = async () => {
       const answer = await wire.send({ ...request, headersOfAttempt })

@@ -58,7 +58,7 @@ const CASES: readonly Case[] = [
     bound: ['mo', 'c'],
   },
   {
-    sentence: 'with disableOidcAutoBinding OIDC exists nowhere when nobody lists it',
+    sentence: 'with disableOidcAutoBinding, OIDC is served only where it is listed',
     disableOidcAutoBinding: true,
     listed: ['cm', 'c'],
     bound: ['cm', 'c'],

@@ -107,7 +107,7 @@ test('a refresh token that lives exactly a minute longer than the access token i
 })
 
 test('the default of the refresh token is compared too', () => {
-  // D-43: nobody gave it, and it is too short all the same.
+  // D-43: it was not configured, and its default is too short.
   const { durations, adjustments } = adjust({ ...GOOD, accessTokenDuration: days(2) })
   assert.equal(durations.refreshTokenDuration, milliseconds(days(2) + minutes(1)))
   assert.deepEqual(adjustments, [

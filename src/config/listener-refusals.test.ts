@@ -45,7 +45,7 @@ testRefusals([
     ['edge.api.address', 'is not an address of a listener with edge-client'],
   ],
   [
-    'an address of the API that is none',
+    'an address of the API that is not valid',
     { v: 1, web: [LISTENER], edge: { api: { address: 'localhost' } } },
     ['edge.api.address', `"localhost" ${NOT_HOST_PORT}`],
   ],
@@ -67,12 +67,12 @@ testRefusals([
   ],
   ['no listeners', { v: 1 }, ['web', 'is missing']],
   ['an empty list of listeners', { v: 1, web: [] }, ['web', LIST]],
-  ['a listener that is no map', { v: 1, web: ['one'] }, ['web[0]', 'must be a map of keys']],
+  ['a listener that is not a map', { v: 1, web: ['one'] }, ['web[0]', 'must be a map of keys']],
   ['a listener without a name', listener({ name: undefined }), ['web[0].name', 'is missing']],
   ['a name with a space', listener({ name: 'a b' }), ['web[0].name', `"a b" ${NOT_A_NAME}`]],
   ['no bind points', listener({ bindPoints: [] }), ['web[0].bindPoints', LIST]],
   ['no APIs', listener({ apis: [] }), ['web[0].apis', LIST]],
-  ['APIs that are no list', listener({ apis: {} }), ['web[0].apis', LIST]],
+  ['APIs that are not a list', listener({ apis: {} }), ['web[0].apis', LIST]],
   [
     'too many bind points',
     listener({
@@ -101,7 +101,7 @@ testRefusals([
     ['web[0].bindPoints[0].address', 'is missing'],
   ],
   [
-    'an address that nobody can connect to',
+    'an address that no client can connect to',
     point({ address: '0.0.0.0:1280' }),
     [
       'web[0].bindPoints[0].address',
@@ -209,7 +209,7 @@ testRefusals([
   ['a PROXY protocol with no sources', proxied([]), [SOURCES, LIST]],
   ['a PROXY protocol with one source', proxied('10.0.0.1'), [SOURCES, LIST]],
   [
-    'sources of a PROXY protocol that are no networks',
+    'sources of a PROXY protocol that are not networks',
     proxied(['10.0.0.1', 'balancer.example.com', '10.1.2.3/8', '', 10]),
     [`${SOURCES}[1]`, `"balancer.example.com" ${NOT_A_NETWORK}`],
     [`${SOURCES}[2]`, `"10.1.2.3/8" ${NOT_A_NETWORK}`],
@@ -217,7 +217,7 @@ testRefusals([
     [`${SOURCES}[4]`, 'must be text'],
   ],
   [
-    'a PROXY protocol that is no map',
+    'a PROXY protocol that is not a map',
     listener({ proxyProtocol: true }),
     ['web[0].proxyProtocol', 'must be a map of keys'],
   ],

@@ -319,7 +319,7 @@ test('a variable may stand for a number, a flag, a duration or a choice', async 
 })
 
 test('a variable cannot add a key, whatever it holds', async (t) => {
-  // Attack: whoever sets one variable of a deployment must not be able to write the whole file.
+  // Attack: an attacker who sets one variable of a deployment must not be able to write the whole file.
   const variables = { LEVEL: 'info\nedge: {brand: stolen}' }
   assert.deepEqual(await problemsOf(t, { ...FILE, log: { level: `\${LEVEL}` } }, variables), [
     {

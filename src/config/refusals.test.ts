@@ -66,7 +66,7 @@ testRefusals([
     ],
   ],
   [
-    'a dark color for dark pages, and one that is none',
+    'a dark color for dark pages, and one that is not valid',
     { ...FILE, branding: { colors: { accentDark: '#102040', accent: 'red' } } },
     ['branding.colors.accent', '"red" is not a color; write it like #1f56c3'],
     [
@@ -174,7 +174,7 @@ testRefusals([
     ['edge.api.disableOidcAutoBinding', 'must be `true` or `false`'],
   ],
   [
-    'origins that are no list',
+    'origins that are not a list',
     edge({ api: { corsOrigins: 'https://a.example' } }),
     ['edge.api.corsOrigins', 'must be a list of at most 256 entries'],
   ],
@@ -317,7 +317,7 @@ testRefusals([
     ['edge.oidc.refreshRetryWindow', '"5m1s" is too long; 5m at most'],
   ],
   [
-    'durations of refresh tokens that are none',
+    'durations of refresh tokens that are not valid',
     edge({ oidc: { refreshTokenDuration: '1 day', refreshRetryWindow: 10 } }),
     [
       'edge.oidc.refreshTokenDuration',
@@ -362,7 +362,7 @@ testRefusals([
     ['edge.externalJwtSigners.fetch.denied[0]', `"*" ${NOT_A_PLACE}`],
   ],
   [
-    'an exception that is no flag',
+    'an exception that is not a boolean',
     fetching({ allowHttp: 1 }),
     ['edge.externalJwtSigners.fetch.allowHttp', 'must be `true` or `false`'],
   ],

@@ -58,7 +58,11 @@ const CASES: readonly Case[] = [
   headers('a header field that is a number', { a: 1 }, '"a" must be text'),
   headers('an empty header field', { a: '' }, '"a" is not printable ASCII text'),
   headers('a header field with a line end', { a: 'b\r\nc: d' }, '"a" is not printable ASCII text'),
-  headers('a name that is none', { 'a b': 'hunter2' }, 'has a name that is not a valid field name'),
+  headers(
+    'a name that is not valid',
+    { 'a b': 'hunter2' },
+    'has a name that is not a valid field name',
+  ),
   headers('a field that is ours', { Host: 'hunter2' }, '"Host" is a field that we set'),
   headers(
     'too many fields',

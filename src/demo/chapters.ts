@@ -44,7 +44,7 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
           `latchkey login ${server} --username paula < paula.password`,
           `"Logged in as paula". Without "< paula.password" it asks for the password: ${passwords.paula}`,
         ),
-        step('latchkey whoami', 'Who that is, and by what: pwd.'),
+        step('latchkey whoami', 'Who you are, and how you logged in: pwd.'),
         step(
           `${curl} -w '\\n' ${bearer} \\\n  ${serviceUrl}${CLIENT_API}/current-identity`,
           'The same from the API, called with an access token.',
@@ -56,8 +56,8 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
       steps: [
         step(
           'latchkey login',
-          'An address, which opens where there is a browser; elsewhere an address and a code. The browser does not ' +
-            `know our CA: go on all the same. Type paula and ${passwords.paula}, or take "Continue with the demo IdP" and be emil.`,
+          'An address, which opens in a browser if there is one; otherwise an address and a code. The browser does not ' +
+            `know our CA: continue anyway. Type paula and ${passwords.paula}, or choose "Continue with the demo IdP" and emil.`,
         ),
       ],
     },
@@ -66,15 +66,15 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
       steps: [
         step(
           'cat tina.password tina.code | latchkey login --username tina',
-          '"Logged in as tina". tina.code is her phone: it always has the code of the moment, which is good ' +
-            'once; wait for the next one to do it again. Or put her secret, above, into an app of your own, ' +
+          '"Logged in as tina". tina.code is her phone: it always has the current code, which works ' +
+            'once; wait for the next one before you repeat this. Or add her secret, above, to an app of your own, ' +
             'and leave out the pipe.',
         ),
         step('latchkey whoami', 'By pwd, otp, mfa.'),
         step(
           'latchkey login --username tom',
-          `The policy of tom wants a code, and he has no app yet: after the password ${passwords.tom} ` +
-            'you see a QR code for yours. (Ctrl-C gives up.)',
+          `The policy of tom requires a code, and tom has no app yet: after the password ${passwords.tom} ` +
+            'you see a QR code for yours. (Ctrl-C cancels.)',
         ),
       ],
     },
@@ -92,7 +92,7 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
       steps: [
         step(
           'latchkey enroll nora.jwt --out nora.json',
-          'The key is made here; the token works this once.',
+          'The key is created here; the token works only once.',
         ),
         step('latchkey login --identity nora.json', '"Logged in as nora".'),
       ],
@@ -100,7 +100,7 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
     {
       title: 'A JWT of another identity provider, alone and as a second factor',
       steps: [
-        step(jwtOf('emil'), 'Nothing: the JWT is in emil.jwt, good for an hour.'),
+        step(jwtOf('emil'), 'Nothing: the JWT is in emil.jwt, and is valid for an hour.'),
         step(
           'latchkey login --ext-jwt emil.jwt',
           '"Logged in as emil", without a password of ours.',
@@ -108,7 +108,7 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
         step(jwtOf('dora'), 'Nothing, again.'),
         step(
           'cat dora.password dora.jwt | latchkey login --username dora',
-          '"Logged in as dora". Her policy wants both.',
+          '"Logged in as dora". Her policy requires both.',
         ),
         step(
           `${curl} -w '\\n' ${bearer} \\\n` +
@@ -117,7 +117,7 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
         ),
         step(
           `${curl} -w ' %{http_code}\\n' ${bearer} \\\n  ${serviceUrl}${CLIENT_API}/current-identity`,
-          'UNAUTHORIZED, 401: the JWT is wanted on every call, not only at the login.',
+          'UNAUTHORIZED, 401: the JWT is required on every call, not only at the login.',
         ),
       ],
     },
@@ -135,7 +135,7 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
       ],
     },
     {
-      title: 'Through the gateway, to a service that only sees who is allowed',
+      title: 'Through the gateway, to a service that only authorized users reach',
       steps: [
         step('latchkey login --username paula < paula.password', '"Logged in as paula".'),
         step('latchkey cert --out .', 'A certificate that lasts as long as this session.'),
@@ -153,27 +153,27 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
         ),
         step(
           `echo hello | latchkey connect ${linesName} --stdio`,
-          'A TCP service behind the gateway answers. psql, ssh and every other client go the same way.',
+          'A TCP service behind the gateway answers. psql, ssh and every other client work in the same way.',
         ),
         step(
           `${curl} -o /dev/null -w '%{http_code} %{redirect_url}\\n' \\\n  -H 'Accept: text/html' ${gatewayUrl}/hello`,
           'What a browser gets: it is sent to sign in, and comes back with a cookie. Open ' +
-            `${gatewayUrl}/hello in yours, and be paula.`,
+            `${gatewayUrl}/hello in yours, and sign in as paula.`,
         ),
-        step('TOKEN=$(latchkey token)', 'Nothing: kept for after the logout.'),
+        step('TOKEN=$(latchkey token)', 'Nothing: saved for use after the logout.'),
         step('latchkey logout', 'The session ends, everywhere.'),
         step(
           `sleep 2; ${shown} \\\n  -w ' %{http_code}\\n' -H "Authorization: Bearer $TOKEN" ${gatewayUrl}/hello`,
-          'UNAUTHORIZED, 401: token and certificate were good a moment ago.',
+          'UNAUTHORIZED, 401: token and certificate were valid a moment ago.',
         ),
       ],
     },
     {
-      title: 'The administrator, and finding out why',
+      title: 'The administrator, and why a login failed',
       steps: [
         step(
           `latchkey login --context admin ${server} \\\n  --username admin < admin.password`,
-          '"Logged in as admin", beside the other login.',
+          '"Logged in as admin", in addition to the other login.',
         ),
         step('latchkey list identities', 'All the identities that you have used, and the gateway.'),
         step(
@@ -184,7 +184,7 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
           'latchkey explain "$REQUEST"',
           'What was wrong, in plain words. The caller only got a generic error.',
         ),
-        step('latchkey events', 'The newest of all this, as the audit log has it.'),
+        step('latchkey events', 'The latest of these events, from the audit log.'),
       ],
     },
   ]

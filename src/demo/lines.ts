@@ -1,5 +1,5 @@
 /**
- * A TCP service behind the gateway of the demo: it greets, and answers each line. It is reached on this machine only, and
+ * A TCP service behind the gateway of the demo: it sends a greeting, and answers each line. It listens on this machine only, and
  * stands for a database or a shell (D-420).
  */
 import { once } from 'node:events'

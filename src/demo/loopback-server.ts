@@ -27,7 +27,7 @@ export async function openLoopback(handle: Handle): Promise<LoopbackServer> {
     }
     void (async () => handle(request, response))().catch(() => {
       if (response.headersSent) response.destroy()
-      else response.writeHead(500, { 'content-type': 'text/plain' }).end('it did not work\n')
+      else response.writeHead(500, { 'content-type': 'text/plain' }).end('the request failed\n')
     })
   })
   const at = (): HostPort => ({ host: HOST, port: (server.address() as AddressInfo).port })

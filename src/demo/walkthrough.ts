@@ -30,7 +30,7 @@ export function walkthroughOf(demo: Omit<Demo, 'stop'>, look: Look): Walkthrough
   const lines = [
     ...overviewOf(demo, look),
     '',
-    heading('First of all, in a second terminal (sh, bash or zsh)'),
+    heading('First, in a second terminal (sh, bash or zsh)'),
     '',
     ...pasted(enter),
     ...chapters.flatMap((chapter, i) => [
@@ -51,7 +51,7 @@ export function walkthroughOf(demo: Omit<Demo, 'stop'>, look: Look): Walkthrough
     '',
     ...pasted(`${enter} && cat ${WALKTHROUGH_FILE}`),
     '',
-    heading('Ctrl-C here ends the demo, and nothing of it is left.'),
+    heading('Ctrl-C here ends the demo and removes everything.'),
   ]
   const script = [
     ...overviewOf(demo, PLAIN).map(comment),
@@ -85,7 +85,7 @@ function overviewOf(demo: Omit<Demo, 'stop'>, { heading }: Look): readonly strin
     `  IdP       ${idpUrl}, another identity provider`,
     `  folder    ${folder.path}, with ca.pem, the CA of all of it`,
     '',
-    heading('Who there is'),
+    heading('The users'),
     '',
     `  admin   password ${passwords.admin}; the administrator`,
     `  paula   password ${passwords.paula}`,

@@ -8,10 +8,11 @@ export function replaceStores(
   tx: Stores,
   replacements: { readonly [Name in keyof Stores]?: (store: Stores[Name]) => Stores[Name] },
 ): Stores {
-  const names = Object.keys(replacements) as (keyof Stores)[]
-  const properties = names.map((name) => {
-    const replace = replacements[name] as (store: unknown) => unknown
-    return [name, { enumerable: true, get: () => replace(tx[name]) }]
+  return new Proxy(tx, {
+    get(stores, name) {
+      const store = Reflect.get(stores, name)
+      const replace = Reflect.get(replacements, name) as ((store: unknown) => unknown) | undefined
+      return replace === undefined ? store : replace(store)
+    },
   })
-  return Object.create(tx, Object.fromEntries(properties))
 }

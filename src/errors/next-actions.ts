@@ -8,7 +8,7 @@ import type { Challenge } from '../protocol/challenge.ts'
 /** With what each means, for docs/errors.md and docs/sdk-authors.md. */
 export const NEXT_ACTIONS = {
   refresh: 'Get a new access token with the refresh token, then send the same request with it.',
-  'sign-in': 'Begin a new login. What was sent is no longer valid, or was no credential.',
+  'sign-in': 'Begin a new login. The credential that was sent is not valid, or no longer is.',
   'correct-credentials':
     'Ask the user for the credentials again, on the same auth request. Never resend the same ones automatically.',
   'present-certificate':

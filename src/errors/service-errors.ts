@@ -6,7 +6,7 @@ export const SERVICE_ERRORS = {
     status: 500,
     oauth: 'server_error',
     next: ['report'],
-    message: 'something went wrong on our side; the request id finds it in the log',
+    message: 'the service failed; find the request id in its log',
     when: 'Something went wrong in the service.',
     advice:
       'Find the request id in the log; the line has the cause. If it is a bug in the service, report it.',

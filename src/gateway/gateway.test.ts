@@ -183,7 +183,7 @@ describe('requests that are not let through', () => {
       code: 'FORBIDDEN',
       reason: 'certificate-expired',
     },
-    'with a token that is none': {
+    'with a token that is not valid': {
       token: async () => 'Bearer abc',
       status: 401,
       code: 'UNAUTHORIZED',
@@ -273,7 +273,7 @@ describe('when the upstream', () => {
     'says its length twice': 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
     'says a length and chunks':
       'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
-    'leaves HTTP where nobody asked for it':
+    'leaves HTTP although no client asked for it':
       'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n',
     'answers with endless fields': `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`,
   })) {

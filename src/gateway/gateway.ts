@@ -280,7 +280,7 @@ function routingOf(upstreams: readonly UpstreamSettings[]) {
   }
 }
 
-/** D-421: what is tunnelled must not seem to have come to its end. */
+/** D-421: the peer must not mistake a cut tunnel for one that ended normally. */
 function cut({ socket, upgrade }: Exchange): void {
   if (upgrade === undefined) socket.destroy()
   else upgrade.reset()

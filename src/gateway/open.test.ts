@@ -201,7 +201,7 @@ describe('R101: an open WebSocket is closed, on both sides, when', () => {
         () => edge.upstream.openSockets() === 1,
         () => 'the end of the other side',
       )
-      // And of nobody else.
+      // And of no other session.
       await echo(other, 'still here')
     })
   }

@@ -1,6 +1,6 @@
 /**
- * Requests that mean one thing to the gateway and another to the service behind it: whoever gets one through speaks to
- * that service in somebody else's name, or past the check. Sent over bare sockets, because no HTTP client would.
+ * Requests that mean one thing to the gateway and another to the service behind it: a client that gets one through speaks to
+ * that service as another user, or past the check. Sent over bare sockets, because no HTTP client would.
  * RFC 9112 §11.2; D-42.
  */
 import assert from 'node:assert/strict'
@@ -54,7 +54,7 @@ describe('answered with 400, closed, and nothing of it reaches the upstream', ()
     'a name with a space': post('X Own: a'),
     'two hosts': lines('GET / HTTP/1.1', HOST, 'Host: other.example', AUTHORIZATION),
     'no host': lines('GET / HTTP/1.1', AUTHORIZATION),
-    'a host that is none': lines('GET / HTTP/1.1', 'Host: a b', AUTHORIZATION),
+    'a host that is not valid': lines('GET / HTTP/1.1', 'Host: a b', AUTHORIZATION),
     'a host with a user': lines('GET / HTTP/1.1', 'Host: a@b', AUTHORIZATION),
     'an empty host': lines('GET / HTTP/1.1', 'Host:', AUTHORIZATION),
     'a target with a scheme and a host': lines(
@@ -67,7 +67,7 @@ describe('answered with 400, closed, and nothing of it reaches the upstream', ()
     'a target without a slash': lines('GET index.html HTTP/1.1', HOST, AUTHORIZATION),
     'a target with a fragment': lines('GET /a#b HTTP/1.1', HOST, AUTHORIZATION),
     'a target with a space': lines('GET /a b HTTP/1.1', HOST, AUTHORIZATION),
-    'a target with bytes that are no characters': lines(
+    'a target with bytes that are not characters': lines(
       'GET /\u00e9 HTTP/1.1',
       HOST,
       AUTHORIZATION,
@@ -75,7 +75,7 @@ describe('answered with 400, closed, and nothing of it reaches the upstream', ()
     'HTTP/1.0': lines('GET / HTTP/1.0', HOST, AUTHORIZATION),
     'HTTP/0.9': 'GET /\r\n\r\n',
     'HTTP/2 without TLS saying so': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-    'a method that is none': lines('G\u00cbT / HTTP/1.1', HOST, AUTHORIZATION),
+    'a method that is not valid': lines('G\u00cbT / HTTP/1.1', HOST, AUTHORIZATION),
     'two bearer tokens': lines('GET / HTTP/1.1', HOST, AUTHORIZATION, AUTHORIZATION),
     'two bearer tokens in one field': lines(
       'GET / HTTP/1.1',
@@ -96,7 +96,7 @@ describe('answered with 400, closed, and nothing of it reaches the upstream', ()
       AUTHORIZATION,
       'Authorization: Basic YTpi',
     ),
-    // Behind this a server would read requests that nobody has checked.
+    // Behind this a server would read requests that were never checked.
     'a way out to HTTP/2': lines(
       'GET / HTTP/1.1',
       HOST,
@@ -198,7 +198,7 @@ describe('a body is a body', () => {
   })
 
   for (const [what, chunks] of Object.entries({
-    'a chunk size that is none': 'zz\r\nab\r\n0\r\n\r\n',
+    'a chunk size that is not valid': 'zz\r\nab\r\n0\r\n\r\n',
     'a chunk size with a sign': '+2\r\nab\r\n0\r\n\r\n',
     'a chunk size in hex with a prefix': '0x2\r\nab\r\n0\r\n\r\n',
     'a chunk that is longer than it says': `1\r\nab${HIDDEN}\r\n0\r\n\r\n`,

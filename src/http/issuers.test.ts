@@ -53,7 +53,7 @@ test('D-19: the host name of a request is that of its bind point', () => {
 
 for (const host of ['evil.example', 'localhost:1', 'x@localhost:1280', '', undefined]) {
   test(`R058: a request to ${JSON.stringify(host)} is shown the host name of the first bind point`, () => {
-    // Attack: a Host of somebody's choice ends up in the name that an authenticator app shows.
+    // Attack: a Host of the attacker's choice ends up in the name that an authenticator app shows.
     assert.equal(addresses.hostnameOf(hostField(host)), 'id.example.com')
   })
 }
@@ -80,7 +80,7 @@ const ELSEWHERE = [
 
 for (const host of ELSEWHERE) {
   test(`R058: a request to ${JSON.stringify(host)} has no issuer`, () => {
-    // Attack: a Host of somebody's choice becomes the issuer of a token, or a link in an answer.
+    // Attack: a Host of the attacker's choice becomes the issuer of a token, or a link in an answer.
     assert.throws(() => addresses.issuerOf(to(host)), hasCode('MISDIRECTED_REQUEST'))
     assert.throws(() => addresses.baseUrlOf(to(host)), hasCode('MISDIRECTED_REQUEST'))
   })

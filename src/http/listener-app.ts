@@ -81,7 +81,7 @@ export function createListenerApp(
   })
   if (observer.trace !== undefined) traceRequests(app, observer.trace)
 
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const record = recordOf(request)
     record.begunAt = clock.uptime()
     addGeneralHeaders(request, reply)
@@ -93,9 +93,11 @@ export function createListenerApp(
     // Check this before the body is read, so that we do not read it in vain.
     if (record.address !== undefined) refuseMethod(request, reply, record.address)
     if (request.is404) throw new Failure('NOT_FOUND')
+    done()
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     finish(request, reply.statusCode, clock.uptime() - (recordOf(request).begunAt ?? 0))
+    done()
   })
   app.setErrorHandler((error, request, reply) =>
     answerError(error, request, reply, { brand, look, log, reshape, hasStart: hasStart() }),

@@ -84,9 +84,11 @@ export function createRouter(
         isProbe: route.isProbe ?? false,
         mostEntries: MOST_ENTRIES[trust],
       },
-      onRequest: async (request, reply) => {
+      // Hooks that wait for nothing are not async: each promise costs every request a few microseconds.
+      onRequest: (request, reply, done) => {
         reply.headers(corsHeaders(request.raw, route.cors, use.corsOrigins))
         if (usesDpop(request.raw)) reply.header(DPOP_NONCE_HEADER, use.ports.dpopNonces.current())
+        done()
       },
       // Authenticate before reading the body, so that an anonymous caller cannot make us buffer it.
       preParsing: async (request, reply) => {
@@ -115,10 +117,13 @@ export function createRouter(
         if (answer.failure !== undefined) recordOf(request).failure = answer.failure
         return sendAnswer(reply, presented(answer, request.raw, use.look))
       },
-      onSend: async (request, reply) => {
-        if (route.replies.includes(reply.statusCode) || ALWAYS.includes(reply.statusCode)) return
-        const { url, method } = route
-        use.log.error({ requestId: request.id, method, url, status: reply.statusCode }, UNDECLARED)
+      onSend: (request, reply, _payload, done) => {
+        const { statusCode: status } = reply
+        if (!route.replies.includes(status) && !ALWAYS.includes(status)) {
+          const { url, method } = route
+          use.log.error({ requestId: request.id, method, url, status }, UNDECLARED)
+        }
+        done()
       },
     })
   }

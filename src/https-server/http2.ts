@@ -87,7 +87,7 @@ export function isHttp2(
 }
 
 /**
- * Whether nobody waits for the response any more. With HTTP/2 a client can reset one request and keep the connection, so
+ * Whether the client no longer waits for the response. With HTTP/2 a client can reset one request and keep the connection, so
  * the connection does not tell; and `close` of such a response has been and does not come again. Ask after every `await`
  * that comes before `once('close')`.
  */

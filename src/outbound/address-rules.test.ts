@@ -1,5 +1,5 @@
 /**
- * Attack (R106): whoever may name a URL makes the service ask its own neighbours: the metadata service of the
+ * Attack (R106): a caller who may name a URL makes the service ask its own neighbours: the metadata service of the
  * cloud, a database without a password, an administration page.
  */
 import assert from 'node:assert/strict'

@@ -15,7 +15,7 @@ test('the pair of RFC 7636 appendix B matches', () => {
 
 test('another verifier, and the challenge itself, do not match', () => {
   assert.equal(verifierMatches(VERIFIER.replace('d', 'e'), CHALLENGE), false)
-  // Attack: whoever saw the authorization request knows the challenge; `plain` would accept it.
+  // Attack: an attacker who saw the authorization request knows the challenge; `plain` would accept it.
   assert.equal(verifierMatches(CHALLENGE, CHALLENGE), false)
 })
 

@@ -79,7 +79,7 @@ test('a loopback URI in disguise is refused (R007)', () => {
     'dot segment': 'http://localhost/a/../b',
     'encoded host': 'http://local%68ost/',
     'trailing dot host': 'http://localhost./',
-    'port that is no number': 'http://localhost:80a/',
+    'port that is not a number': 'http://localhost:80a/',
     'port in hexadecimal': 'http://localhost:0x50/',
     'port with leading zero': 'http://localhost:08080/',
     'port above 65535': 'http://localhost:65536/',

@@ -152,7 +152,7 @@ describe('R102: refused is', () => {
     await pki.sessionCertificate({ ...ALICE, sessionId: 'another-of-alice' }),
     await pki.token(),
   ])
-  refused('the certificate of somebody else', 'certificate-of-other-identity', async () => [
+  refused('the certificate of another identity', 'certificate-of-other-identity', async () => [
     await pki.sessionCertificate({ ...ALICE, identityId: 'bob' }),
     await pki.token(),
   ])
@@ -198,7 +198,7 @@ describe('R102: refused is', () => {
     const without = (word: string) => LEAF_EXTENSIONS.filter((line) => !line.startsWith(word))
     const uri = `URI:${sessionUri(ALICE)}`
     const cases: Readonly<Record<string, { make(): Promise<MadeCertificate> }>> = {
-      'somebody else issued': named(() => pki.openssl.makeCa({ subject: '/CN=Some CA' })),
+      'another CA issued': named(() => pki.openssl.makeCa({ subject: '/CN=Some CA' })),
       'a CA with the name of ours issued': named(() =>
         pki.openssl.makeCa({ subject: pki.issuing.subject }),
       ),
@@ -237,7 +237,7 @@ describe('R102: refused is', () => {
     }
   })
 
-  // R093: Node reads a PEM block wherever it stands in the bytes, and would see a certificate that nobody proved.
+  // R093: Node reads a PEM block wherever it stands in the bytes, and would see a certificate whose key was not proven.
   test('bytes that contain the certificate of another identity as text', async () => {
     const { check } = startCheck()
     const token = { bearer: await pki.token() }
@@ -389,7 +389,7 @@ describe('a zt-session', () => {
     assert.equal(await refusal(check({ certificate: certificate.der, token })), 'session-ended')
   })
 
-  // Otherwise anybody on the network could make the router ask its controller without end.
+  // Otherwise any machine on the network could make the router query its controller without end.
   test('is not asked about for a certificate that is not ours', async () => {
     const { check, asked } = startCheck()
     const stranger = await pki.openssl.makeLeaf(await pki.openssl.makeCa())

@@ -214,8 +214,8 @@ describe('a feed is refused', () => {
     ['that begins twice', () => [hello(), hello()], 'a second hello'],
     ['that has no keys', () => [hello(), cas, ready()], 'it is ready without keys or CAs'],
     ['that has no CAs', () => [hello(), keys, ready()], 'it is ready without keys or CAs'],
-    ['whose keys are none', () => [hello(), noKeys], 'there is no key that can be used'],
-    ['whose CAs are none', () => [hello(), noCas], 'the CAs cannot be read'],
+    ['whose keys are not valid', () => [hello(), noKeys], 'there is no key that can be used'],
+    ['whose CAs are not valid', () => [hello(), noCas], 'the CAs cannot be read'],
     [
       'whose CAs are no CAs',
       () => [hello(), { type: 'cas', cas: pki.server.pem }],

@@ -63,6 +63,7 @@ export function sqlEvents(
         .onConflict((conflict) =>
           conflict
             .column('fold_key')
+            .where('fold_key', 'is not', null)
             .doUpdateSet(({ eb }) => ({ count: eb('events.count', '+', 1) })),
         )
         .returning(['count', 'identity_name', 'actor_name'])

@@ -3,7 +3,7 @@
  * compiling takes about eight times as long as running the prepared statement (D-280).
  */
 import type { Compilable, CompiledQuery, Insertable, Kysely, QueryResult } from 'kysely'
-import { runCompiled } from './short-way.ts'
+import { type Outcome, runCompiled } from './short-way.ts'
 import type { Tables } from './tables.ts'
 
 /** Stands for a value while the query is built. */
@@ -33,7 +33,7 @@ export function fixedQuery<Values extends object, Row>(
   /** By the adapter: a transaction has the one of its database, and each kind of database its own text. */
   const compiled = new WeakMap<object, CompiledQuery<Row>>()
 
-  function run(db: Kysely<Tables>, values: Values): Promise<QueryResult<Row>> {
+  function run(db: Kysely<Tables>, values: Values): Outcome<Row> {
     const { adapter } = db.getExecutor()
     let query = compiled.get(adapter)
     if (query === undefined) {
@@ -47,9 +47,17 @@ export function fixedQuery<Values extends object, Row>(
   }
 
   return {
-    run,
-    first: async (db, values) => (await run(db, values)).rows[0],
-    count: async (db, values) => Number((await run(db, values)).numAffectedRows ?? 0n),
+    run: async (db, values) => run(db, values),
+    async first(db, values) {
+      const outcome = run(db, values)
+      const { rows } = outcome instanceof Promise ? await outcome : outcome
+      return rows[0]
+    },
+    async count(db, values) {
+      const outcome = run(db, values)
+      const { numAffectedRows } = outcome instanceof Promise ? await outcome : outcome
+      return Number(numAffectedRows ?? 0n)
+    },
   }
 }
 

@@ -13,6 +13,7 @@ import { passkeys } from './migrations/0015-passkeys.ts'
 import { deviceCodes } from './migrations/0016-device-codes.ts'
 import { usedProofs } from './migrations/0017-used-proofs.ts'
 import { roleVersion } from './migrations/0018-role-version.ts'
+import { leanerIndexes } from './migrations/0019-leaner-indexes.ts'
 import { foundation } from './migrations/first/0001-foundation.ts'
 import { foldedEvents } from './migrations/first/0002-folded-events.ts'
 import { passwordFailures } from './migrations/first/0003-password-failures.ts'
@@ -46,6 +47,7 @@ const MIGRATIONS: readonly Migration[] = [
   deviceCodes,
   usedProofs,
   roleVersion,
+  leanerIndexes,
 ]
 
 /** The schema version that this program knows. */

@@ -1,4 +1,4 @@
-/** D-306: what is followed is read again when anything was committed, by anybody, and only then. */
+/** D-306: what is followed is read again when any process has committed, and only then. */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

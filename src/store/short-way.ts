@@ -19,9 +19,17 @@ import {
 } from 'kysely'
 import type { Tables } from './tables.ts'
 
+/** The result, or a promise of it if somebody or something had to be waited for. */
+export type Outcome<R> = QueryResult<R> | Promise<QueryResult<R>>
+
 /** Also a driver that can run a statement outside a transaction by itself, without lending a connection. */
 export interface LoneDriver extends Driver {
-  runAlone?<R>(query: CompiledQuery): Promise<QueryResult<R>>
+  runAlone?<R>(query: CompiledQuery): Outcome<R>
+}
+
+/** A connection that does not make a promise for a statement that nobody waits for. */
+export interface PromptConnection extends DatabaseConnection {
+  run<R>(query: CompiledQuery): Outcome<R>
 }
 
 interface Way {
@@ -39,12 +47,9 @@ export function rememberWay(way: Way): void {
 }
 
 /** Runs a compiled query on the connection of the transaction, or on any. The driver has been initialized. */
-export function runCompiled<R>(
-  db: Kysely<Tables>,
-  query: CompiledQuery<R>,
-): Promise<QueryResult<R>> {
+export function runCompiled<R>(db: Kysely<Tables>, query: CompiledQuery<R>): Outcome<R> {
   const executor = db.getExecutor()
-  if (executor instanceof ConnectionExecutor) return executor.executeQuery<R>(query)
+  if (executor instanceof ConnectionExecutor) return executor.run<R>(query)
   const isPlain = !db.isTransaction && executor.plugins.length === 0
   const driver = isPlain ? ways.get(executor.adapter)?.driver : undefined
   return driver?.runAlone?.<R>(query) ?? db.executeQuery(query)
@@ -62,7 +67,7 @@ export async function inTransaction<T>(
   try {
     await driver.beginTransaction(connection, {})
     try {
-      const executor = new ConnectionExecutor(way, connection)
+      const executor = new ConnectionExecutor(way, connection as PromptConnection)
       // A transaction uses only the executor; the driver is there for those who begin or end one by themselves.
       const props = { config: { dialect }, dialect, driver: driver as never, executor }
       const outcome = await work(new Transaction<Tables>(props))
@@ -80,14 +85,18 @@ export async function inTransaction<T>(
 
 /** Runs everything on one connection. */
 class ConnectionExecutor extends DefaultQueryExecutor {
-  readonly #connection: DatabaseConnection
+  readonly #connection: PromptConnection
 
-  constructor({ compiler, adapter }: Way, connection: DatabaseConnection) {
+  constructor({ compiler, adapter }: Way, connection: PromptConnection) {
     super(compiler, adapter, new SingleConnectionProvider(connection))
     this.#connection = connection
   }
 
   override executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     return this.#connection.executeQuery<R>(query)
+  }
+
+  run<R>(query: CompiledQuery): Outcome<R> {
+    return this.#connection.run<R>(query)
   }
 }

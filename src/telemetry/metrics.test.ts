@@ -1,4 +1,4 @@
-/** The text for Prometheus, read by an independent reader; and labels that nobody can fill. D-138. */
+/** The text for Prometheus, read by an independent reader; and labels that no caller can fill. D-138. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readPrometheusText, sampleOf } from '../../test/support/monitoring/prometheus-text.ts'
@@ -31,7 +31,7 @@ test('a counter without labels has one series', async () => {
 })
 
 test('a value that is not on the list of a label is not counted', async () => {
-  // Attack: every value that a stranger can put into a label is a series that is kept for ever.
+  // Attack: every value that an anonymous caller can put into a label is a series that is kept for ever.
   const metrics = createMetrics()
   const count = metrics.counter({ name: 'doors_total', help: 'Doors.', labels: { side: ['left'] } })
   count({ side: 'up' as 'left' })

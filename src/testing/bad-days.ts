@@ -33,7 +33,7 @@ export const BAD_DAYS = {
   },
   'challenge-missing': {
     what: `${CALL} "missing" for a token: as if the credential had been dropped on the way.`,
-    goodClient: 'It reports that nobody is logged in, and does not send the call again and again.',
+    goodClient: 'It reports that the user is not logged in, and does not repeat the call.',
   },
   'challenge-expired': {
     what: `${CALL} "expired" for its bearer token.`,

@@ -322,7 +322,7 @@ test('what administrators manage, on the command line', async (t) => {
       cli,
       ['update', 'identity', 'admin', '--admin', '--no-admin'],
       64,
-      /exclude each other/,
+      /cannot be combined/,
     )
 
     const carol = await admin.createIdentity({

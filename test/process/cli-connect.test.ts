@@ -154,7 +154,7 @@ test('every way to get it wrong has its sentence and its exit code', async (t) =
   const free = ['--listen', '127.0.0.1:0']
   const cases: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
     [[`${at}/echo`], 64, /needs --listen HOST:PORT or --stdio/],
-    [[`${at}/echo`, '--stdio', ...free], 64, /exclude each other/],
+    [[`${at}/echo`, '--stdio', ...free], 64, /cannot be combined/],
     [['echo', '--stdio'], 64, /GATEWAY\/SERVICE, for example/],
     [[`${at}/a b`, '--stdio'], 64, /GATEWAY\/SERVICE/],
     [[`${at}/echo`, '--listen', '5432'], 64, /--listen must be HOST:PORT.*got "5432"/],

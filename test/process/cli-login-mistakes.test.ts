@@ -17,7 +17,7 @@ test('a login that makes no sense is exit code 64, and says why', async (t) => {
     [['--url', url, '--key', 'a'], '--cert and --key go together'],
     [
       ['--url', url, '--ca', 'a', '--ca-fingerprint', 'b'],
-      '--ca and --ca-fingerprint exclude each other',
+      '--ca and --ca-fingerprint cannot be combined',
     ],
     [
       ['--url', url, '--ca-fingerprint', 'abc'],

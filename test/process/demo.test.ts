@@ -255,7 +255,7 @@ test('several at once, ports that are taken, and other ends', async (t) => {
     child.process.kill('SIGTERM')
     const { code, stdout } = await child.finished
     assert.equal(code, 0)
-    assert.ok(!stdout.includes('Who there is'))
+    assert.ok(!stdout.includes('The users'))
     assert.deepEqual(await readdir(temporary), before)
   })
 

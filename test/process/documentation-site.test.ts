@@ -60,7 +60,7 @@ test('the documentation site', async (t) => {
     const sections: readonly Record<'url' | 'title' | 'heading' | 'text' | 'words', string>[] =
       JSON.parse(readFileSync(join(folder, 'assets', 'search.json'), 'utf8'))
     for (const [words, url] of [
-      ['lost phone', 'recipes.html#somebody-has-lost-the-phone'],
+      ['lost phone', 'recipes.html#a-user-has-lost-the-phone'],
       ['edge.audit.retention', 'configuration.html'],
       ['systemd', 'install.html'],
       ['INVALID_AUTH', 'errors.html'],

@@ -156,7 +156,7 @@ test('what the gateway cannot be started with is named, with exit code 64', asyn
     [{ '--controller': undefined }, '--controller is missing'],
     [
       { '--identity': undefined },
-      '--identity is missing, and there is no home; --enroll makes one',
+      '--identity is missing, and there is no gateway home; create one with --enroll',
     ],
     [{ '--listen': undefined }, '--listen is missing'],
     [{ '--upstream': undefined }, '--upstream is missing'],

@@ -45,6 +45,17 @@ test('the published package', async (t) => {
     )
   })
 
+  await t.test('D-271: runs a bundle, with the licenses of the libraries in it', async () => {
+    const names = await readdir(join(folder, 'dist', 'program'))
+    assert.ok(names.includes('main.js') && names.includes('worker-process.js'))
+    const licenses = await readFile(join(folder, 'dist', 'program', 'LICENSES.txt'), 'utf8')
+    for (const name of ['jose', 'kysely', 'yaml', 'zod'])
+      assert.match(licenses, RegExp(`^${name} \\d`, 'm'))
+    // What the bundle has is not there a second time, unless a library of the package needs it.
+    assert.ok(!existsSync(join(folder, 'dist', 'cli', 'run.js')))
+    assert.ok(existsSync(join(folder, 'dist', 'app', 'instance.js')))
+  })
+
   await t.test('R117: says what it brings along', async () => {
     const bom = JSON.parse(await readFile(join(folder, 'dist', 'sbom.json'), 'utf8'))
     assert.equal(bom.bomFormat, 'CycloneDX')

@@ -12,8 +12,8 @@ import { setTimeout } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import { StoreUnavailable } from '../../src/errors/store-unavailable.ts'
 import { guarded } from '../../src/store/dialects/guarded.ts'
+import type { SyncFile } from '../../src/store/dialects/sqlite/wal-sync.ts'
 import { sqlite } from '../../src/store/dialects/sqlite.ts'
-import type { SyncFile } from '../../src/store/dialects/wal-sync.ts'
 import { rounds } from '../support/chance/rounds.ts'
 import { eventually } from '../support/eventually.ts'
 import { sqliteOnDisk } from './databases.ts'
@@ -23,7 +23,7 @@ interface Rows {
 }
 
 async function open(t: TestContext) {
-  const { path } = await sqliteOnDisk.create(t)
+  const { path } = await sqliteOnDisk.createEmpty(t)
   let syncFile: SyncFile = async () => {}
   const db = new Kysely<Rows>({
     dialect: guarded(sqlite(path, (descriptor) => syncFile(descriptor))),

@@ -4,7 +4,7 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { milliseconds } from '../../src/base/time/duration.ts'
-import { checkFile } from '../../src/store/dialects/sqlite-check.ts'
+import { checkFile } from '../../src/store/dialects/sqlite/check.ts'
 import { checkForDamage, StoreUnavailable } from '../../src/store/open.ts'
 import { damageTable } from '../support/stores/damage-file.ts'
 import { sqliteOnDisk } from './databases.ts'
@@ -49,7 +49,7 @@ test('stops after a bounded time', async (t) => {
 })
 
 test('does not report or change a file that is missing or not a database', async (t) => {
-  const { path } = await sqliteOnDisk.create(t)
+  const { path } = await sqliteOnDisk.createEmpty(t)
   assert.equal(await checkForDamage({ kind: 'sqlite', path }), 'sound')
   assert.deepEqual(await readdir(dirname(path)), [])
   await writeFile(path, 'a letter to a friend, and certainly not a database'.repeat(100))

@@ -54,14 +54,14 @@ test('a start takes it up when the database knows it, and only then', async (t) 
 })
 
 test('a file with the right name and another secret in it is not taken up', async (t) => {
-  // Attack: somebody who may write in the folder, but does not know the secret, offers one of his own.
+  // Attack: an attacker who may write in the folder, but does not know the secret, offers one of their own.
   const { where, path, inUse, old } = await waiting(t)
   await writeFile(path, `${Buffer.alloc(32, 1).toString('base64url')}\n`)
   assert.equal(await takeUpWaitingSecret(where, fingerprint, systemRandom), undefined)
   assert.equal(await readFile(inUse, 'utf8'), old)
 })
 
-test('a secret in a variable is nobody else’s to change', async (t) => {
+test('does not change a secret that is in a variable', async (t) => {
   const { home, path } = await waiting(t)
   const value = new Secret('not read here')
   const where = { home, secret: { kind: 'environment', variable: 'THE_SECRET', value } } as const

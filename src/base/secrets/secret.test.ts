@@ -1,4 +1,4 @@
-/** R108: a credential shows up nowhere unless somebody writes `reveal()`. */
+/** R108: a credential shows up nowhere unless the code calls `reveal()`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { format, inspect } from 'node:util'

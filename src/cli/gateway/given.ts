@@ -14,13 +14,15 @@ export interface GatewayValues {
   readonly upstream?: readonly string[]
 }
 
-/** Throws Misuse. Whatever is not given must be in the file. */
+/** Throws Misuse. The file must have every setting that the options do not give. */
 export function readGiven(values: GatewayValues): GivenSettings {
   const { controller, listen, upstream } = values
   if (values.enroll !== undefined) {
     for (const name of ['controller', 'identity'] as const) {
       if (values[name] !== undefined) {
-        throw new Misuse(`--enroll and --${name} exclude each other: the token says it`)
+        throw new Misuse(
+          `--enroll and --${name} cannot be combined: the enrollment token already has this value`,
+        )
       }
     }
   }
@@ -40,11 +42,12 @@ export function readGiven(values: GatewayValues): GivenSettings {
   return { controller, listen, upstreams }
 }
 
-/** Throws Misuse for whatever a gateway without a home needs and does not get. */
+/** Throws Misuse if a required option is missing and there is no home. */
 export function requireAll(values: GatewayValues): void {
   for (const name of ['controller', 'identity', 'listen', 'upstream'] as const) {
     if (values[name] !== undefined) continue
-    const home = name === 'identity' ? ', and there is no home; --enroll makes one' : ''
+    const home =
+      name === 'identity' ? ', and there is no gateway home; create one with --enroll' : ''
     throw new Misuse(`--${name} is missing${home}`)
   }
 }

@@ -95,7 +95,7 @@ function readWay(values: LoginValues): Way {
     throw new Misuse(`--device and --${other} are two ways to log in`)
   }
   if (values.ca !== undefined && values['ca-fingerprint'] !== undefined) {
-    throw new Misuse('--ca and --ca-fingerprint exclude each other')
+    throw new Misuse('--ca and --ca-fingerprint cannot be combined')
   }
   return way
 }

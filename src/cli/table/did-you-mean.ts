@@ -1,4 +1,4 @@
-/** What somebody who mistyped a command or an option probably meant. */
+/** Guesses which command or option a mistyped one was meant to be. */
 import type { Command } from './command.ts'
 import { meaningOf } from './find-command.ts'
 

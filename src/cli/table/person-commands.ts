@@ -1,6 +1,6 @@
 /** The commands for users. docs/cli.md. */
-import { WAIT } from '../admin/sessions/confirmations.ts'
-import { SESSION_OPTIONS } from '../contexts/open-session.ts'
+import { WAIT } from '../admin/sessions/wait-option.ts'
+import { SESSION_OPTIONS } from '../contexts/session-options.ts'
 import { type Command, command } from './command.ts'
 
 const { context, json } = SESSION_OPTIONS
@@ -23,7 +23,7 @@ export const PERSON_COMMANDS: readonly Command[] = [
       key: { value: 'FILE', what: 'its key, in PEM' },
       'ext-jwt': { value: 'FILE', what: 'with a JWT of an external signer; - for standard input' },
       identity: { value: 'FILE', what: 'with an identity file from "latchkey enroll"' },
-      ca: { value: 'FILE', what: 'CA certificates that the server is trusted by, in PEM' },
+      ca: { value: 'FILE', what: 'CA certificates to trust for the server, in PEM' },
       'ca-fingerprint': {
         value: 'SHA256',
         what: 'trust the CA with this fingerprint without asking',
@@ -130,7 +130,7 @@ export const PERSON_COMMANDS: readonly Command[] = [
       key: { value: 'FILE', what: 'its key, in PEM' },
       ca: {
         value: 'FILE',
-        what: 'CA certificates that the server is trusted by; default: as the token says',
+        what: 'CA certificates to trust for the server; default: those in the token',
       },
       json,
     },

@@ -1,5 +1,5 @@
 /** The commands for operators of the service. */
-import { WAIT } from '../admin/sessions/confirmations.ts'
+import { WAIT } from '../admin/sessions/wait-option.ts'
 import { readHomeOptions } from '../home/home-options.ts'
 import { command } from './command.ts'
 
@@ -43,7 +43,7 @@ export const SERVICE_COMMANDS = [
   }),
   command({
     words: 'fake-server',
-    what: 'start a controller for the tests of a client; it behaves, and then has a bad day',
+    what: 'start a controller for testing clients, which fails in the ways that you choose',
     audience: 'service',
     options: {
       list: { what: 'print the scenarios, and what a good client does in each' },

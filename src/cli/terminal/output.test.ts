@@ -45,7 +45,7 @@ test('the titles are bold only where colour is wanted', () => {
   assert.equal(head, '\u001b[1mNAME  WHAT\u001b[22m')
 })
 
-// Somebody names an identity so that looking at it changes what is on the screen.
+// Attack: an identity is named so that listing it changes what is on the screen.
 test('what would steer a terminal is not printed', () => {
   const names = [
     '\u001b]0;title\u0007',
@@ -66,7 +66,7 @@ test('what would steer a terminal is not printed', () => {
   assert.equal(plain('Zoë 日本'), 'Zoë 日本')
 })
 
-test('titles that somebody else has chosen steer no terminal either', () => {
+test('titles chosen by others do not control the terminal either', () => {
   // Attack: a tag whose key sets the title of the window, or writes over the line above.
   const lines: string[] = []
   printFields({ out: (line) => lines.push(line) }, [['tags.\u001b]0;owned\u0007', 'x']])

@@ -13,9 +13,9 @@ import { keyFrom, wireAnswerOf } from './session-certificate.ts'
 
 export interface RenewOptions {
   readonly url: string
-  /** The CAs that the server is trusted by. */
+  /** The CAs that the server's certificate is checked against. */
   readonly ca: string
-  /** The one that is renewed. */
+  /** The certificate to renew. */
   readonly certificate: ClientCertificate
   readonly timeoutMilliseconds?: number
 }
@@ -39,7 +39,7 @@ export async function renewCertificate(
     const leaf = isText(cert) ? certificatesIn(cert)[0] : undefined
     const cas = isText(ca) ? certificatesIn(ca) : []
     if (!isText(cert) || leaf?.checkPrivateKey(key) !== true || cas.length === 0) {
-      throw new UnexpectedAnswer('the renewed certificate is not one for its key')
+      throw new UnexpectedAnswer('the renewed certificate does not belong to its key')
     }
     const renewed = {
       cert,
@@ -52,7 +52,7 @@ export async function renewCertificate(
   })
 }
 
-/** Confirms a certificate that was stored and perhaps not confirmed. One that was confirmed before is no error. */
+/** Confirms a certificate that was stored but perhaps not confirmed. Succeeds if it already was. */
 export async function confirmRenewed(options: RenewOptions): Promise<void> {
   const { cert } = options.certificate
   await within(options, (session, id) => confirm(session, id, cert))
@@ -77,7 +77,7 @@ async function within<T>(
   try {
     return await work(session, await authenticatorOf(session))
   } finally {
-    await session.logout().catch(() => undefined) // it ends by itself
+    await session.logout().catch(() => undefined) // the session expires by itself
   }
 }
 

@@ -9,7 +9,7 @@ import type { Session } from '../session.ts'
 import type { GatewayCredential } from './tunnel.ts'
 
 export interface GatewayCredentials {
-  /** Fresh ones. Throws SessionEnded, ServerUnavailable and what a session throws. */
+  /** Returns fresh ones. Throws SessionEnded, ServerUnavailable and what a session throws. */
   current(): Promise<GatewayCredential>
   /** A gateway refused the token: gets another one. Throws SessionEnded if the session has ended. */
   replaceToken(): Promise<void>

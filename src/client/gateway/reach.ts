@@ -1,6 +1,6 @@
 /**
  * Opens TCP connections through a gateway for as long as a session lives. A refused token or certificate is replaced
- * once; a gateway that is away for a moment is tried again; the rest is the caller's. D-424.
+ * once; a gateway that is unavailable for a moment is tried again; other failures are left to the caller. D-424.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../base/time/clock.ts'
@@ -17,12 +17,12 @@ import {
 export interface ReachOptions {
   readonly credentials: Pick<GatewayCredentials, 'current' | 'replaceToken' | 'dropCertificate'>
   readonly clock: Pick<Clock, 'uptime'>
-  /** How long a gateway may be away; 0 means that it is tried once. */
+  /** How long a gateway may be unavailable; 0 means one attempt. */
   readonly patienceMilliseconds: number
   readonly signal?: AbortSignal
 }
 
-/** A gateway restarts within this. */
+/** Long enough for a gateway to restart. */
 export const PATIENCE_MILLISECONDS = 20_000
 
 const FIRST_PAUSE_MILLISECONDS = 200
@@ -33,7 +33,7 @@ export function reach(target: TcpTarget, options: ReachOptions): Promise<Tunnel>
   return attempt((credential) => openTunnel(target, credential, options.signal), options)
 }
 
-/** Does something with credentials that a gateway accepts. */
+/** Runs `act` with credentials that a gateway accepts. */
 export async function attempt<T>(
   act: (credential: GatewayCredential) => Promise<T>,
   { credentials, clock, patienceMilliseconds, signal }: ReachOptions,
@@ -61,7 +61,7 @@ export async function attempt<T>(
   }
 }
 
-/** Returns what a gateway may accept a new one of. */
+/** Returns which credential to replace before another attempt. */
 function replaceable(error: unknown): 'token' | 'certificate' | undefined {
   if (!(error instanceof GatewayRefused)) return undefined
   // D-153: also `invalid`; only a refresh shows whether the session has ended.

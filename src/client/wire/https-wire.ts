@@ -183,13 +183,13 @@ async function readAnswer(response: IncomingMessage, mostBytes: number): Promise
 /** Returns the cause of an error on a reused connection. */
 class StaleConnection extends Error {}
 
-/** What the codes of the system mean for somebody who gave an address. */
+/** Explains the error codes of the system to the user who gave the address. */
 const CAUSES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'there is no host of that name',
+  ENOTFOUND: 'the host name does not exist',
   EAI_AGAIN: 'its name cannot be looked up now',
-  EHOSTUNREACH: 'there is no way to it',
-  ENETUNREACH: 'there is no way to it',
+  EHOSTUNREACH: 'the network has no route to it',
+  ENETUNREACH: 'the network has no route to it',
   ETIMEDOUT: 'it does not answer',
   ECONNRESET: 'it closed the connection',
   EPROTO: 'it does not speak HTTPS',

@@ -23,7 +23,7 @@ function png(width: number, height: number): Buffer {
   return bytes
 }
 
-test('D-343: a PNG and an SVG are logos, each as it is', async (t) => {
+test('D-343: accepts a PNG and an SVG unchanged', async (t) => {
   const drawn = `<?xml version="1.0"?>\n<!-- drawn by hand -->\n${svg('<path d="M0 0h9v9z"/>')}`
   for (const [content, type] of [
     [drawn, 'image/svg+xml'],
@@ -35,7 +35,7 @@ test('D-343: a PNG and an SVG are logos, each as it is', async (t) => {
   }
 })
 
-test('D-343: what is no logo stops the start, with the reason', async (t) => {
+test('D-343: refuses to start with a file that is not a valid logo, and gives the reason', async (t) => {
   const refusals: readonly (readonly [string, string | Buffer, RegExp])[] = [
     ['nothing', '', /^is neither a PNG nor an SVG file$/],
     ['a page', '<!doctype html><svg></svg>', /^is neither/],
@@ -58,7 +58,7 @@ test('D-343: what is no logo stops the start, with the reason', async (t) => {
   }
 })
 
-test('D-343: a file that is not there, a folder and one that never ends are refused', async (t) => {
+test('D-343: rejects a missing file, a folder and a file without an end', async (t) => {
   const home = await temporaryFolder(t)
   const said = async (logo: string) =>
     (await readLogo({ branding: { logo } }, home)).problems.map(({ message }) => message)

@@ -1,5 +1,5 @@
 /**
- * The identity provider of the demo believes everybody who comes to its page; what it hands out goes to its one client
+ * The identity provider of the demo believes every visitor of its page; what it hands out goes to its one client
  * alone, and once.
  */
 import assert from 'node:assert/strict'
@@ -139,7 +139,7 @@ test('of one code many times at once, one wins', async () => {
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(400)])
 })
 
-// Somebody has seen a code on its way (R012): what he lacks is the verifier, and he has one try.
+// Attack: a code was seen on its way (R012): the attacker lacks the verifier, and has one try.
 test('a code is spent by its first use, even with a wrong verifier or redirect URI', async () => {
   for (const changes of [
     { code_verifier: `${VERIFIER}x` },
@@ -178,7 +178,7 @@ test('other grants, repeated fields and other bodies are refused', async () => {
   await assertRefused(await fetch(`${idp.issuer}/token`, long), 400, 'invalid_request')
 })
 
-// Somebody asks for a code to be sent to a place of his own (R005): nothing is redirected there, not even a fault.
+// Attack: a code is requested for an address of the attacker (R005): nothing is redirected there, not even a fault.
 test('an unknown client or redirect URI is refused on the spot', async () => {
   const cases = [
     { ...ASKED, client_id: 'another' },

@@ -12,7 +12,7 @@ export interface ClockOff {
   readonly aheadSeconds: number
 }
 
-/** As a detail of an event; nothing if the time is no number that could be one. */
+/** As a detail of an event; empty if the time is not a plausible number. */
 export function clockOff(of: ClockOff['of'], aheadSeconds: number): { readonly clock?: ClockOff } {
   return Number.isFinite(aheadSeconds)
     ? { clock: { of, aheadSeconds: Math.round(aheadSeconds) } }

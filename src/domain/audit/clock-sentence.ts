@@ -2,7 +2,7 @@
 
 type Clock = { readonly of: string; readonly aheadSeconds: number }
 
-/** Undefined if the value is no such detail; a newer server may send other kinds. */
+/** Undefined if the value is not such a detail; a newer server may send other kinds. */
 export function clockSentence(value: unknown): string | undefined {
   if (!isClock(value)) return undefined
   const { of, aheadSeconds } = value

@@ -81,7 +81,7 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
     details: {},
   },
   'token.reused': {
-    what: 'A spent refresh token was used again, too late to be a lost response: it was stolen, then or now. Its session ends.',
+    what: 'A spent refresh token was used again, too late to be a lost response, so it was stolen. Its session ends.',
     ...NOTHING,
   },
   'token.revoked': { what: 'One access token was revoked; its session goes on.', ...NOTHING },

@@ -47,13 +47,13 @@ export const LOGIN_FAILURES = {
   'passkey-invalid':
     'The answer of a passkey breaks a rule of WebAuthn; `why` says which, for example `origin` or `challenge`.',
   'passkey-cloned':
-    'The counter of a passkey did not grow: somebody may have a copy of it. Remove it if its owner did not restore it.',
+    'The signature counter of a passkey did not increase, so the passkey may have been copied. Remove it unless its owner restored it from a backup.',
   'too-many-codes': 'Too many codes were wrong; this login is over.',
 } as const
 export type LoginFailureReason = keyof typeof LOGIN_FAILURES
 
 export const SESSION_ENDS = {
-  'code-reused': 'The code of its login was exchanged a second time: it was stolen, then or now.',
+  'code-reused': 'The code of its login was exchanged twice, so one of the two callers stole it.',
   'refresh-token-reused': 'One of its spent refresh tokens was used again.',
   revoked: 'Its refresh token was revoked.',
   expired: 'It expired.',
@@ -97,7 +97,7 @@ export const TOKEN_REFUSALS = {
     'All sessions of the identity were ended after the login, and before its code was exchanged.',
   'code-expired': 'The code of the login is older than a minute.',
   'code-spent': 'The code of the login was exchanged, or tried, before.',
-  'client-mismatch': 'The client id is another one than at the authorization.',
+  'client-mismatch': 'The client id differs from the one of the authorization request.',
   'redirect-uri-mismatch': 'The redirect URI is not the one of the authorization request.',
   'verifier-mismatch': 'The PKCE verifier is missing or does not match.',
   'key-mismatch':

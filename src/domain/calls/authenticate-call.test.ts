@@ -290,7 +290,7 @@ test('R069: a demanded external JWT is asked for on every call', async () => {
   assert.equal(await asked(), unmet('missing', 'no matching token was provided'))
   const expired = await idpToken({ exp: epochSeconds(NOON) - 300 })
   assert.equal(await asked(expired), unmet('expired', 'token expired'))
-  // Attack: the JWT of somebody else beside one's own access token.
+  // Attack: the JWT of another user beside one's own access token.
   const foreign = await idpToken({ sub: 'bob@example.org' })
   assert.equal(await asked(foreign), unmet('invalid', 'token is invalid'))
   // R065: it is there, so it is not missing.

@@ -165,7 +165,7 @@ test('R095: an unregistered CA is not trusted, whatever the client sends', async
 })
 
 test('a CA with the name and the key identifier of ours is not ours', async () => {
-  // Attack: names and identifiers are what anybody may write; only the key counts.
+  // Attack: names and identifiers are what any issuer may write; only the key counts.
   const double = await makeCa({ subject: '/CN=Our Issuing CA', extensions: ISSUING_EXTENSIONS })
   await assertRejected(chainOf(await makeLeaf(double)), 'certificate-untrusted', UNKNOWN)
   await assertRejected(chainOf(await makeLeaf(double), double), 'certificate-untrusted', UNKNOWN)

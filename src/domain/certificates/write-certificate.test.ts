@@ -186,7 +186,7 @@ test('OpenSSL refuses a server certificate as a client certificate', needsOpenss
 })
 
 test('OpenSSL refuses an authority below one with path length 0', needsOpenssl, async (t) => {
-  // Attack: somebody who tricked the issuing CA into signing a CA certificate opens an authority of his own.
+  // Attack: an attacker who tricked the issuing CA into signing a CA certificate opens an authority of their own.
   const root = await issue('Root', AUTHORITY)
   const issuing = await issue('Issuing', LAST_AUTHORITY, root)
   const rogue = await issue('Rogue', AUTHORITY, issuing)

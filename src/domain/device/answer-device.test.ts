@@ -1,4 +1,4 @@
-/** D-441: how often user codes may be wrong, of one network, of one identity, and of all callers together. */
+/** D-441: how many wrong user codes are accepted: from one network, of one identity, and from all callers together. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts'
@@ -10,7 +10,7 @@ import { findDevice } from './answer-device.ts'
 import type { DevicePorts } from './ports.ts'
 import type { UserCode } from './user-code.ts'
 
-/** Nobody's device waits, unless the code is the right one. */
+/** Finds a waiting device only for the right code. */
 function setUp() {
   const clock = new ManualClock()
   const events: unknown[] = []
@@ -41,16 +41,16 @@ function setUp() {
   return { clock, events, guess }
 }
 
-test('sixty wrong codes of all callers block everybody until the minute is over', async () => {
+test('after sixty wrong codes from all callers, every caller is blocked until the minute is over', async () => {
   const { clock, events, guess } = setUp()
   for (let n = 0; n < 60; n++) assert.equal(await guess(`192.0.2.${n}`, `identity-${n}`), 'unknown')
   assert.equal(await guess('198.51.100.1', 'somebody', 'RIGHT'), 'RATE_LIMITED')
-  assert.equal(events.length, 60, 'each is an event')
+  assert.equal(events.length, 60, 'each wrong code is an event')
   clock.pass(minutes(1))
   assert.equal(await guess('198.51.100.1', 'somebody', 'RIGHT'), 'found')
 })
 
-test('ten wrong codes block one network, or one identity, and nobody else', async () => {
+test('ten wrong codes block one network or one identity, and no other caller', async () => {
   const { guess } = setUp()
   for (let n = 0; n < 10; n++) assert.equal(await guess('192.0.2.1', `identity-${n}`), 'unknown')
   assert.equal(await guess('192.0.2.1', 'somebody', 'RIGHT'), 'RATE_LIMITED')
@@ -60,7 +60,7 @@ test('ten wrong codes block one network, or one identity, and nobody else', asyn
   assert.equal(await guess('198.51.100.2', 'somebody', 'RIGHT'), 'found')
 })
 
-test('right codes count for nothing', async () => {
+test('right codes are not counted', async () => {
   const { guess } = setUp()
   for (let n = 0; n < 70; n++) assert.equal(await guess('192.0.2.1', 'a', 'RIGHT'), 'found')
 })

@@ -92,7 +92,7 @@ export async function answerDevice(
   })
   const login = answer === 'approved' ? loginFor(ports, device, approver) : undefined
   const outcome = await ports.transaction(async (tx) => {
-    // Whoever ends sessions holds the identity too: a session that ends at this moment approves nothing.
+    // Ending a session holds the identity too, so a session that ends at this moment approves nothing.
     await tx.identities.hold(identityId)
     if ((await tx.apiSessions.find(session.sessionId)) === undefined) return 'gone'
     if (!(await tx.deviceCodes.answer(device.userCodeHash, answer, now))) return 'answered'

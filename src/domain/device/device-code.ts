@@ -17,7 +17,7 @@ export const FIRST_INTERVAL: Duration = seconds(5)
 /** RFC 8628 §3.5: what a `slow_down` adds. */
 const SLOWER_BY: Duration = seconds(5)
 
-/** From here on a poll that comes too early costs no write any more (D-442). */
+/** From this interval on, a poll that comes too early is not written any more (D-442). */
 const SLOWEST: Duration = seconds(60)
 
 /** Timers and networks are not exact. */

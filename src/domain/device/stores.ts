@@ -13,7 +13,7 @@ export interface DeviceCodes {
     network: string,
     now: Instant,
   ): Promise<{ readonly all: number; readonly ofNetwork: number }>
-  /** Records when the device asked last, and how long it must wait before it asks again. */
+  /** Records the last poll of the device, and how long it must wait before the next one. */
   markPolled(hash: SecretHash, at: Instant, interval: Duration): Promise<void>
   /**
    * Records the user's answer in one statement. Returns false if the device has an answer already or has expired: of two

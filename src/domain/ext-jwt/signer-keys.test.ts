@@ -221,7 +221,7 @@ const NO_SET: readonly [what: string, document: unknown, reason: string][] = [
   ['null', null, 'the answer is not a JWK set'],
   ['a list', [ONE.jwk], 'the answer is not a JWK set'],
   ['an object without keys', {}, 'the answer is not a JWK set'],
-  ['keys that are no list', { keys: { one: ONE.jwk } }, 'the answer is not a JWK set'],
+  ['keys that are not a list', { keys: { one: ONE.jwk } }, 'the answer is not a JWK set'],
   ['65 keys', { keys: Array(65).fill(ONE.jwk) }, 'the set has more than 64 keys'],
 ]
 

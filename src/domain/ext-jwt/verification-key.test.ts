@@ -19,7 +19,7 @@ const USABLE: readonly [what: string, jwk: object, algorithms: readonly string[]
   ['an Ed25519 key', jwkOf(generateKeyPairSync('ed25519').publicKey), ['EdDSA']],
   ['a key that says its algorithm', { ...RSA_KEY, alg: 'PS384' }, ['PS384']],
   ['a key for signatures', { ...EC_KEY, use: 'sig', key_ops: ['verify'] }, ['ES256']],
-  ['a key with members that nobody knows', { ...EC_KEY, x5c: ['x'], foo: 1 }, ['ES256']],
+  ['a key with unknown members', { ...EC_KEY, x5c: ['x'], foo: 1 }, ['ES256']],
 ]
 
 for (const [what, jwk, algorithms] of USABLE) {
@@ -47,14 +47,14 @@ const UNUSABLE: readonly [what: string, jwk: unknown][] = [
   ['a key that says the algorithm of another type', { ...EC_KEY, alg: 'RS256' }],
   ['a key that says the algorithm of another curve', { ...EC_KEY, alg: 'ES384' }],
   ['a key that says no algorithm by name', { ...EC_KEY, alg: 'none' }],
-  ['an algorithm that is no text', { ...EC_KEY, alg: 256 }],
+  ['an algorithm that is not text', { ...EC_KEY, alg: 256 }],
   ['a key whose operations are others', { ...EC_KEY, key_ops: ['sign'] }],
-  ['operations that are no list', { ...EC_KEY, key_ops: 'verify' }],
-  ['a kid that is no text', { ...EC_KEY, kid: 7 }],
+  ['operations that are not a list', { ...EC_KEY, key_ops: 'verify' }],
+  ['a kid that is not text', { ...EC_KEY, kid: 7 }],
   ['a kid of 257 characters', { ...EC_KEY, kid: 'x'.repeat(257) }],
   ['a key without its point', { kty: 'EC', crv: 'P-256' }],
   ['a point that is not on the curve', { ...EC_KEY, y: EC_KEY['x'] }],
-  ['a coordinate that is no text', { ...EC_KEY, x: 1 }],
+  ['a coordinate that is not text', { ...EC_KEY, x: 1 }],
   ['a type that is a list', { ...EC_KEY, kty: ['EC'] }],
 ]
 

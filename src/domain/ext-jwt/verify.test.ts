@@ -241,7 +241,7 @@ test('R053: an algorithm other than that of the key is refused', async () => {
 
 for (const [what, header] of [
   ['an algorithm that is a list', { alg: ['ES256'] }],
-  ['an algorithm that is no algorithm', { alg: 'toString' }],
+  ['an algorithm that is not an algorithm', { alg: 'toString' }],
   ['no algorithm', {}],
 ] as const) {
   test(`R053: ${what} is refused`, async () => {

@@ -138,7 +138,7 @@ test('the chain of the connection is judged, with the CAs of the rules and our o
     const verdict = await proveByCertificate(using, chain)
     return verdict.verdict === 'rejected' ? verdict.reason : verdict.verdict
   }
-  // Trusted, and nobody's: the judgement came before the look-up.
+  // Trusted, and of no identity: the certificate was judged before the look-up.
   const own = chainOf(await openssl.makeLeaf(root))
   assert.equal(await prove(registered, own), 'certificate-unknown')
   const theirs = await openssl.makeLeaf(sub)
@@ -165,7 +165,7 @@ test('D-21: through the claim of its CA a certificate names an identity without 
 })
 
 test('D-21: the authenticator goes before the claim', async () => {
-  // Attack: the owner of a registered certificate gets somebody else's external id into it.
+  // Attack: the owner of a registered certificate gets another user's external id into it.
   const judged = trusted({ anchor: { kind: 'ca', ca: CA }, externalId: 'bob@example.org' })
   const verdict = await judge({ judged })
   assert.ok(verdict.verdict === 'accepted')
@@ -183,7 +183,7 @@ const REFUSED: Readonly<
   Record<string, readonly [reason: string, world: World, identityId?: IdentityId]>
 > = {
   'a certificate that is registered nowhere': ['certificate-unknown', { authenticators: [] }],
-  'a claim that names nobody': [
+  'a claim that names no identity': [
     'certificate-unknown',
     { authenticators: [], judged: trusted({ externalId: 'nobody' }) },
   ],

@@ -129,7 +129,7 @@ test('a good JWT names its identity, by the external id', async () => {
 })
 
 test('API 4.5: where the signer says so, the claim is the id of the identity and nothing else', async () => {
-  // Attack: an external id of somebody's choice that is another's identity id, or the other way round.
+  // Attack: an external id of the attacker's choice that is another's identity id, or the other way round.
   const signers = [signerOf('one', { useExternalId: false })]
   const accepted = await primary({ signers }).factor([await jwt({ sub: BOB.id })])
   assert.ok(accepted.verdict === 'accepted')
@@ -175,7 +175,7 @@ const BAD: Readonly<
   'an expired token': ['jwt-expired', 'expired', () => jwt(expired)],
   'a forged token': ['jwt-invalid', 'invalid', forged],
   'a forged token that has expired': ['jwt-invalid', 'invalid', () => jwt(expired, OTHER_KEY)],
-  'a token for somebody else': ['jwt-invalid', 'invalid', () => jwt({ aud: 'another' })],
+  'a token for another audience': ['jwt-invalid', 'invalid', () => jwt({ aud: 'another' })],
   'a token without a subject': ['jwt-invalid', 'invalid', () => jwt({ sub: undefined })],
 }
 
@@ -190,7 +190,7 @@ for (const [what, [reason, fault, token]] of Object.entries(BAD)) {
 }
 
 test('a token of an unknown issuer is refused with the challenges of all, and nothing is fetched for it', async () => {
-  // Attack: somebody makes the service fetch from an address of his choice.
+  // Attack: an attacker makes the service fetch from an address of their choice.
   for (const token of [
     await jwt({ iss: 'https://evil.example/' }),
     await jwt({ iss: 'https://one.example' }),
@@ -227,7 +227,7 @@ const anotherPolicy = anIdentity({ authPolicyId: 'policy-2' as AuthPolicyId })
 const REFUSED: Readonly<
   Record<string, readonly [reason: string, world: World, identityId: IdentityId | undefined]>
 > = {
-  'nobody whom the claim names': ['identity-unknown', { identities: [BOB] }, undefined],
+  'no identity with the claim': ['identity-unknown', { identities: [BOB] }, undefined],
   'a disabled identity': ['identity-disabled', { identities: [disabled] }, ZOE.id],
   'a policy that forbids external JWTs': [
     'method-not-allowed',
@@ -264,7 +264,7 @@ test('D-14: of several tokens, the first valid one is the primary one', async ()
     'after one of an unknown issuer': [unknown, await otherJwt()],
     'after one that is not allowed': [await jwt(), await otherJwt()],
     'after an expired one': [await jwt(expired), await otherJwt()],
-    'before one of somebody else': [await otherJwt(), await jwt({ sub: BOB.externalId })],
+    'before one of another identity': [await otherJwt(), await jwt({ sub: BOB.externalId })],
   })) {
     const verdict = await primary({ policies }).factor(bearers)
     assert.ok(verdict.verdict === 'accepted', what)
@@ -315,11 +315,11 @@ const SECONDARY: Readonly<Record<string, readonly [string, () => Promise<Secret[
   'no token': ['missing', async () => []],
   'only a token of another signer': ['missing', async () => [await otherJwt()]],
   // R065: a credential that is present is never called missing.
-  'only something that is no JWT': ['invalid', async () => [new Secret('junk')]],
+  'only something that is not a JWT': ['invalid', async () => [new Secret('junk')]],
   'an expired token': ['expired', async () => [await jwt(expired)]],
   'a forged token': ['invalid', async () => [await forged()]],
-  'a token for somebody else’s audience': ['invalid', async () => [await jwt({ aud: 'x' })]],
-  // R105: a token of somebody else proves nothing about the caller.
+  'a token for an unknown audience': ['invalid', async () => [await jwt({ aud: 'x' })]],
+  // R105: the token of another user proves nothing about the caller.
   'a good token of another identity': ['invalid', async () => [await jwt({ sub: BOB.externalId })]],
   'a good token behind an expired one': [
     'satisfied',

@@ -66,7 +66,7 @@ test('case and spaces do not count', () => {
 })
 
 test('R087: the same code of another identity has another hash', () => {
-  // Attack: who can write to the table copies the row of his own code to somebody else.
+  // Attack: an attacker who can write to the table copies the row of their own code to another user.
   assert.notEqual(recoveryCodeHash(vault, ADA, 'ABC234'), recoveryCodeHash(vault, BOB, 'ABC234'))
 })
 

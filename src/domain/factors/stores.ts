@@ -44,7 +44,7 @@ export interface TotpEnrollments {
   takeStep(identityId: IdentityId, step: number): Promise<boolean>
 }
 
-/** At most `MOST_PASSKEYS` per identity; whoever inserts one counts them, and holds the identity meanwhile. */
+/** At most `MOST_PASSKEYS` per identity: before an insert the caller counts them, holding the identity. */
 export interface Passkeys {
   find(id: AuthenticatorId): Promise<Passkey | undefined>
   /** By the credential id, in base64url. */

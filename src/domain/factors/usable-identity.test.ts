@@ -1,4 +1,4 @@
-/** Whether somebody with a good credential may log in by it now: D-12, D-16. */
+/** Whether the owner of a valid credential may log in with it now: D-12, D-16. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'

@@ -251,7 +251,7 @@ test('does not take a username from another identity', async (t) => {
 test('in a database without identities one is made, as at a first start', async (t) => {
   const { store, recover } = await installation(t)
   await store.identities.remove((await identityNamed(store, 'admin')).id)
-  // Nobody is made by a name that was mistyped.
+  // A mistyped name creates no identity.
   assert.deepEqual(await recover('admin'), { outcome: 'unknown' })
   assert.deepEqual(await recover(), { outcome: 'created', username: 'admin' })
   const admin = await identityNamed(store, 'admin')

@@ -1,4 +1,4 @@
-/** How somebody logged in, in the words of RFC 8176 where it has one: D-25. */
+/** How a user logged in, in the words of RFC 8176 where it has one: D-25. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { proven, WITH_TOTP } from '../../../test/support/people.ts'

@@ -41,7 +41,7 @@ const requireTotp = aPolicy({ secondary: { requireTotp: true } })
 const requireJwt = aPolicy({ secondary: { requireExtJwt: SIGNER.id } })
 const requireGone = aPolicy({ secondary: { requireExtJwt: GONE } })
 
-/** What is demanded of somebody without an enrollment, with a pending one, or with a verified one. */
+/** What is demanded of a user without an enrollment, with a pending one, or with a verified one. */
 async function demandsOf(
   policy: AuthPolicy,
   enrollment: 'none' | 'pending' | 'verified' = 'none',

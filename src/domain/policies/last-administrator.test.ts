@@ -103,7 +103,7 @@ const UNABLE: Readonly<Record<string, World>> = {
   },
   'a CA that is not verified': { externalId: 'x', cas: [{ ...CA, isVerified: false }] },
   'a CA that is not for logins': { externalId: 'x', cas: [{ ...CA, isAuthEnabled: false }] },
-  'a CA that names nobody': { externalId: 'x', cas: [{ ...CA, externalIdClaim: undefined }] },
+  'a CA that names no identity': { externalId: 'x', cas: [{ ...CA, externalIdClaim: undefined }] },
   'a password, and a second signer that is disabled': {
     has: ['updb'],
     signers: [externalSigner({ enabled: false })],

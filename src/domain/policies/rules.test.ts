@@ -181,7 +181,7 @@ test('refreshes at the same moment come one after the other, and each sees what 
   const first = rules.refresh()
   await new Promise(setImmediate)
   change({ policies: [] })
-  // Whoever has just changed something refreshes, and then finds his change.
+  // A caller that has just changed something refreshes, and then finds its change.
   const second = rules.refresh()
   release()
   await Promise.all([first, second])

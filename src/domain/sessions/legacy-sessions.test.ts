@@ -141,7 +141,7 @@ test('D-36: the identity says whether it is an administrator, not the login', as
 })
 
 test('D-36: an unknown token is invalid, and nothing is kept of it', async () => {
-  // Attack: tokens of somebody's choice fill the memory, or the token's hash is sent in its place.
+  // Attack: tokens of the attacker's choice fill the memory, or the token's hash is sent in its place.
   const { refused, reads } = world()
   const hash = vault.hash('session-token', 'a-token')
   for (const text of ['unknown', 'A-token', 'a-token ', '', hash, 'x'.repeat(10_000)]) {

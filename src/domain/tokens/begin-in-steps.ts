@@ -23,11 +23,11 @@ export async function beginInSteps(
   { at, redemption, identity, session, refreshToken, proof, event }: SessionBeginning,
 ): Promise<BeginningOutcome> {
   if (proof !== undefined && !(await tx.usedProofs.insert(proof))) return 'replayed'
-  // The identity first, as whoever deletes it with its logins does; the opposite order could deadlock.
+  // Lock the identity first, as its deletion does; the opposite order could deadlock.
   const holder = await holdLogin(tx, { primary: session.primary, identity }, at)
   const { codeHash, at: redeemedAt } = redemption
   const taken = { at: redeemedAt, sessionId: session.id }
-  if ((await tx.authRequests.takeByCode(codeHash, taken)) === undefined) return 'spent'
+  if (!(await tx.authRequests.spendByCode(codeHash, taken))) return 'spent'
   if (holder === undefined) return 'gone'
   await tx.identities.markLogin(identity.id, at)
   await tx.apiSessions.insert(session)

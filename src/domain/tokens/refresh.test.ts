@@ -235,7 +235,7 @@ test('R043: expiry slides with every refresh, up to the absolute end and no furt
     current = (await refresh(current)).refreshToken
     assert.equal((await stored(current))?.expiresAt, plus(NOON, expected))
   }
-  // At 59 h: the last access token outlives the session, so its row does too, or nobody could end it.
+  // At 59 h: the last access token outlives the session, so its row does too, or no one could end it.
   assert.equal((await store.apiSessions.find(SESSION))?.expiresAt, endsAt)
   clock.pass(minutes(50))
   current = (await refresh(current)).refreshToken
@@ -299,7 +299,11 @@ test('R040: of fifty at once one gets through, and its token is the only one ali
   const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => refresh(token)))
   const won = outcomes.filter((outcome) => outcome.status === 'fulfilled')
   assert.equal(won.length, 1)
-  assert.notEqual(await store.apiSessions.find(SESSION), undefined, 'nobody is taken for a thief')
+  assert.notEqual(
+    await store.apiSessions.find(SESSION),
+    undefined,
+    'the session is not ended as stolen',
+  )
   assert.deepEqual(
     happened().filter((type) => type === 'token.reused'),
     [],
@@ -464,7 +468,7 @@ for (const [what, change] of Object.entries(CHANGES)) {
 }
 
 test('D-133: an unknown token leaves no event, whatever its sender', async (t) => {
-  // Attack: a stranger sends tokens of his own making, to fill the database.
+  // Attack: an anonymous caller sends invented tokens, to fill the database.
   const { refresh, happened } = await world(t)
   assert.equal((await refusalOf(refresh(new Secret('lkr_never_issued')))).code, INVALID)
   assert.deepEqual(happened(), [])

@@ -1,4 +1,4 @@
-/** The gateway's own answers, for people: the same status, and a page that says what to do. D-411. */
+/** The gateway's own answers, for users: the same status, and a page that says what to do. D-411. */
 import type { Answer, OwnAnswer } from '../http/answers.ts'
 import { fieldsOf } from '../http/fields.ts'
 import type { Arriving } from '../passing/exchange.ts'

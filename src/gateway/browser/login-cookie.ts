@@ -1,6 +1,6 @@
 /**
  * A login in progress, sealed into a cookie of the browser that began it: anonymous visitors cost the gateway no memory,
- * and nobody else can finish the login (login CSRF, RFC 6749 §10.12). The key lives as long as the gateway runs. D-411.
+ * and no other browser can finish the login (login CSRF, RFC 6749 §10.12). The key lives as long as the gateway runs. D-411.
  */
 import { fromUtf8 } from '../../base/encoding.ts'
 import { isText, parseJson } from '../../base/json.ts'

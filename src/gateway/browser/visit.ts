@@ -41,7 +41,7 @@ export function onlyValue({ fields }: Pick<Visit, 'fields'>, name: string): stri
 }
 
 /**
- * Whether a person waits for a page: a navigation of the whole window. Anything else, such as a call of a script, a
+ * Whether a user waits for a page: a navigation of the whole window. Anything else, such as a call of a script, a
  * picture or a frame, gets a status that its program can read. Old browsers do not send `Sec-Fetch-…`.
  */
 export function isNavigation(visit: Pick<Visit, 'method' | 'fields' | 'isUpgrade'>): boolean {

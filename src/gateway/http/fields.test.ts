@@ -42,7 +42,7 @@ test('other fields pass as they came, in their order, repeated ones too', () => 
   assert.deepEqual(kept(...fields), fields)
 })
 
-// An upstream reads who calls from these fields; a client that could send one of its own would be anybody.
+// An upstream reads who calls from these fields; a client that could send one could claim any identity.
 describe('a client cannot send', () => {
   const names = [
     'X-Latchkey-Identity-Id',

@@ -111,7 +111,7 @@ function isReserved(plain: string): boolean {
   return RESERVED.has(plain)
 }
 
-/** Whether a server behind us could take it for a field that says who calls. */
+/** Whether a server behind us could mistake it for a field that identifies the caller. */
 export const isIdentityField = ([name]: Field) => plainName(name).startsWith(IDENTITY_PREFIX)
 
 /** Returns one spelling for all names that could be confused. */

@@ -1,4 +1,4 @@
-/** What a gateway tells Prometheus: D-397; docs/monitoring.md lists it. Every label has values that are known beforehand. */
+/** The metrics of a gateway: D-397; docs/monitoring.md lists them. Every label has a fixed set of values. */
 import { X509Certificate } from 'node:crypto'
 import { validity } from '../../base/certificates.ts'
 import type { Clock } from '../../base/time/clock.ts'
@@ -23,9 +23,9 @@ export interface GatewayMetrics {
 const OUTCOMES = ['passed', 'answered', 'refused', 'failed', 'invalid'] as const
 type Outcome = (typeof OUTCOMES)[number]
 
-/** The service behind is at fault, or the gateway. */
+/** The upstream or the gateway is at fault. */
 const UPSTREAM_FAULTS = ['BAD_GATEWAY', 'GATEWAY_TIMEOUT'] as const satisfies AnswerCode[]
-/** Of answers that refuse somebody. */
+/** The reasons of refusals. */
 const REFUSED: readonly number[] = [401, 403, 503]
 
 /** Of `RefusalReason` in src/router/check.ts, which a test compares, and of the rules. Others are `other`. */

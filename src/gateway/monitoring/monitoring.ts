@@ -20,7 +20,7 @@ export interface Monitoring {
 
 const NOWHERE: Monitoring = { port: undefined, drain() {}, stop: async () => {} }
 
-/** Callers are programs of the operator; anything slower than this is stuck. */
+/** Callers are programs of the operator; a request that takes longer is stuck. */
 const LIMIT_MILLISECONDS = 10_000
 const MOST_CONNECTIONS = 64
 

@@ -1,6 +1,6 @@
 /**
  * Renews the certificate of an enrolled gateway by itself, well before its end: D-395. It is due when a third of its
- * life is left. A failure is repeated, less and less often, at least once an hour.
+ * life is left. After a failure it tries again, with growing pauses of at most an hour.
  */
 import { X509Certificate } from 'node:crypto'
 import { validity } from '../../base/certificates.ts'
@@ -21,7 +21,7 @@ export interface StoredIdentity {
   readonly cert: string
   readonly key: string
   readonly ca: string
-  /** The controller has not confirmed the certificate yet: until then the one before is valid too. */
+  /** The controller has not confirmed the certificate yet: until then the previous one is valid too. */
   readonly isUnconfirmed?: true
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a caller is told who does not meet the rules of an upstream: D-404. If another authentication would help, 401
+ * The answer to a caller that does not meet the rules of an upstream: D-404. If another authentication would help, 401
  * with the challenge of RFC 9470; otherwise 403. Both name what is missing.
  */
 import { inSeconds } from '../../base/time/duration.ts'

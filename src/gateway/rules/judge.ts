@@ -1,7 +1,7 @@
 /**
  * Who may pass to an upstream: compares its requirements with what is known about a caller. D-403. A fact that the
  * controller did not send counts as missing. The first unmet requirement is the reason; those that the caller cannot
- * change come first, so that nobody signs in again for nothing.
+ * change come first, so that no user signs in again in vain.
  */
 import type { Duration } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
@@ -10,14 +10,14 @@ import type { Requirements } from '../settings/settings.ts'
 
 export interface Caller {
   readonly identityId: string
-  /** Those that it has now; undefined if the controller did not tell. */
+  /** Those that it has now; undefined if the controller did not send them. */
   readonly roles: readonly string[] | undefined
   readonly policyId: string | undefined
   readonly amr: readonly string[] | undefined
   readonly authenticatedAt: Instant | undefined
 }
 
-/** The requirement that is not met. `unknown`: the controller did not tell what it depends on. */
+/** The requirement that is not met. `isUnknown`: the controller did not send the fact that it depends on. */
 export type Unmet = {
   readonly [Rule in keyof Requirements]-?: {
     readonly rule: Rule

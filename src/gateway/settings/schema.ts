@@ -40,7 +40,7 @@ const upstreamUrl = text((given): { ok: true; value: UpstreamTarget } | Refused 
   return value === undefined
     ? { ok: false, problem: 'is not http://HOST:PORT or tcp://HOST:PORT' }
     : { ok: true, value }
-  // Not quoted: somebody may have written a password into it.
+  // Not quoted: the value may contain a password.
 }, 'never show').register(keyFacts, {
   type: 'a URL',
   rule: 'The service: `http://HOST:PORT`, or `tcp://HOST:PORT` for any other protocol.',
@@ -86,7 +86,7 @@ const maxAge = text((given) => {
   example: '1h',
 })
 
-/** D-403. An empty list is refused: it could mean everybody or nobody. */
+/** D-403. An empty list is refused, because it could mean every caller or none. */
 const require = section(
   'Who may pass: every member that is present must hold. Default: every session.',
   {
@@ -113,7 +113,7 @@ const require = section(
   },
 ).prefault({})
 
-/** Node counts at most 2^31 milliseconds, and takes more for none. */
+/** Node timers hold at most 2^31 milliseconds, and fire at once for more. */
 const LONGEST_IDLE: Duration = days(24)
 
 const idle = text((given) => {

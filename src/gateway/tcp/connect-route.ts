@@ -12,7 +12,7 @@ import type { UpstreamSettings } from '../settings/settings.ts'
 import { createOpenConnections } from './open-connections.ts'
 import { openTcpTunnel, type TcpTimes } from './tcp-tunnel.ts'
 
-/** Stands for a name that does not exist: whoever is authenticated may learn that. */
+/** Stands for a name that does not exist, which an authenticated caller may learn. */
 const NOBODY_KNOWS: UpstreamSettings = {
   name: '',
   to: { kind: 'tcp', at: { host: '', port: 0 } },

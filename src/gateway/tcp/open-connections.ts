@@ -3,7 +3,7 @@
  * can hold. D-422.
  */
 export interface OpenConnections {
-  /** Returns a function that gives the place back; undefined if the identity has none left. */
+  /** Returns a function that releases the place; undefined if the identity has no place left. */
   take(identityId: string): (() => void) | undefined
 }
 

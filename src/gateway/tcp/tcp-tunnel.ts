@@ -29,7 +29,7 @@ export interface TcpTimes {
 /** Replaced only by tests. */
 export type Dial = (at: net.NetConnectOpts) => net.Socket
 
-/** Finds peers that are gone without a word, on connections that may be quiet for days. */
+/** Detects peers that vanished, on connections that may be idle for days. */
 const KEEP_ALIVE_MILLISECONDS = 30_000
 
 export function openTcpTunnel(

@@ -1,7 +1,7 @@
 /**
  * The request that a proxy asks about, as its fields describe it: `X-Forwarded-…` (Traefik, Caddy, HAProxy),
  * `X-Original-…` (nginx), or the request itself behind `/.latchkey/verify` (Envoy). D-413. Only for callers that are
- * proxies: anybody can write these fields.
+ * proxies: any other caller could write these fields.
  */
 import { parseHostPort } from '../../base/host-port.ts'
 import { originOf, type Visit } from '../browser/visit.ts'

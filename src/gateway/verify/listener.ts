@@ -1,7 +1,7 @@
 /**
  * The listener for proxies, `verify.listen`: the question whether a browser may pass, and the pages of the sign-in, which
  * the proxy passes on under `/.latchkey/`. D-413. Plain HTTP on this machine; elsewhere TLS with the certificate of the
- * gateway. Whoever can reach it can ask about any host and path, and learns nothing without the cookie.
+ * gateway. A caller that reaches it can ask about any host and path, and learns nothing without the cookie.
  */
 import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'

@@ -51,7 +51,7 @@ export async function openVerifying(
 }
 
 /**
- * At the gateway's own listener, where anybody can write `X-Forwarded-…`: the host is that of the request, and there is
+ * At the gateway's own listener, where any caller can write `X-Forwarded-…`: the host is that of the request, and there is
  * no redirect. A method that a proxy names only makes the answer stricter.
  */
 function verifyRoute(ports: VerifyPorts): OwnRoute {

@@ -78,7 +78,7 @@ export interface ConsoleRoutes {
   act(form: ConsoleForm, change: (call: ConsoleCall, fields: Fields) => Promise<Answer>): void
 }
 
-/** Also adds the doors: where the console is signed in to and out of. */
+/** Also adds the routes for signing in to the console and out of it. */
 export function consoleRoutes(
   router: Router,
   ports: AccountPorts,

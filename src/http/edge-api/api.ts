@@ -80,7 +80,8 @@ export function apiAt(router: Router, prefix: string): Api {
       router.add(routeOf(prefix, route), (call) => {
         const list = route.list === undefined ? undefined : readList(call.query, route.list)
         const input = inputOf(route, call)
-        return handler({ ...call, list, input } as never)
+        // Added to the call, not spread with it: spreading would run its getter, which only pages need.
+        return handler(Object.assign(call, { list, input }) as never)
       })
     },
   }

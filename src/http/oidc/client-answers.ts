@@ -4,11 +4,11 @@
 import type { ClientAnswer } from '../../domain/login/request/client-answer.ts'
 import { formActionSource } from '../../protocol/redirect-uri.ts'
 import { formPostPage } from '../../web/login/pages/form-post-page.ts'
-import type { Presentation } from '../../web/login/presentation.ts'
 import { type Answer, type HeaderFields, page, redirect } from '../answer.ts'
+import type { Call } from '../call.ts'
 
 export function sendToClient(
-  presentation: Presentation,
+  call: Pick<Call, 'presentation'>,
   { redirectUri, responseMode, parameters }: ClientAnswer,
   headers: HeaderFields = {},
 ): Answer {
@@ -16,7 +16,7 @@ export function sendToClient(
     const policy = { formAction: [formActionSource(redirectUri)], script: 'form-post' } as const
     return page(
       200,
-      formPostPage(presentation, { action: redirectUri, fields: parameters }),
+      formPostPage(call.presentation, { action: redirectUri, fields: parameters }),
       policy,
       headers,
     )

@@ -6,24 +6,30 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { ZT_SESSION_HEADER } from '../../protocol/headers.ts'
 import { type RequestHead, rawValues } from './header-fields.ts'
 
+const BEARER = /^bearer(?:\s+(.*))?$/i
+const DPOP = /^dpop(?:\s+(.*))?$/i
+
 type RawHeaders = Pick<RequestHead, 'rawHeaders'>
 
 /** Returns the tokens of the scheme Bearer (case-insensitive, RFC 9110 §11.1); other schemes are ignored. */
 export function bearersOf(head: RawHeaders): readonly Secret[] {
-  return tokensOf(head, /^bearer(?:\s+(.*))?$/i)
+  return tokensOf(head, BEARER)
 }
 
 /** RFC 9449 §7.1: the tokens that come with a proof. An external JWT may stand beside them, as a bearer token. */
 export function dpopTokensOf(head: RawHeaders): readonly Secret[] {
-  return tokensOf(head, /^dpop(?:\s+(.*))?$/i)
+  return tokensOf(head, DPOP)
 }
 
 function tokensOf(head: RawHeaders, scheme: RegExp): readonly Secret[] {
-  return rawValues(head, 'authorization')
-    .flatMap((field) => field.split(','))
-    .map((part) => scheme.exec(part.trim()))
-    .filter((match) => match !== null)
-    .map((match) => new Secret(match[1] ?? ''))
+  const tokens: Secret[] = []
+  for (const field of rawValues(head, 'authorization')) {
+    for (const part of field.split(',')) {
+      const match = scheme.exec(part.trim())
+      if (match !== null) tokens.push(new Secret(match[1] ?? ''))
+    }
+  }
+  return tokens
 }
 
 export function ztSessionOf(head: RawHeaders): Secret | undefined {

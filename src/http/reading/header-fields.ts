@@ -9,5 +9,13 @@ export function rawValues(
   { rawHeaders }: Pick<RequestHead, 'rawHeaders'>,
   name: string,
 ): readonly string[] {
-  return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === name)
+  const values: string[] = []
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const field = rawHeaders[i]
+    // Each request asks for some ten fields, and most names differ in length already.
+    if (field?.length === name.length && field.toLowerCase() === name) {
+      values.push(rawHeaders[i + 1] ?? '')
+    }
+  }
+  return values
 }

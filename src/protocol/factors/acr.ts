@@ -3,7 +3,12 @@
  * RFC 9470. They follow from `amr`, so that nothing about them is stored.
  */
 import { RECOVERY_CODE } from './amr.ts'
-import { type FactorChoice, SECOND_FACTOR_IDS, SECOND_FACTORS } from './second-factors.ts'
+import {
+  type FactorChoice,
+  SECOND_FACTOR_IDS,
+  SECOND_FACTORS,
+  type SecondFactorId,
+} from './second-factors.ts'
 
 export const ACR = {
   oneFactor: 'urn:latchkey:acr:1fa',
@@ -11,17 +16,16 @@ export const ACR = {
   totp: 'urn:latchkey:acr:totp',
   /** OpenID Connect EAP ACR Values: phishing-resistant. */
   passkey: 'phr',
-} as const
+} as const satisfies Readonly<Record<SecondFactorId | 'oneFactor' | 'twoFactors', string>>
 
 /** The one that any login reaches comes last, as OIDC Core has clients order them: by preference. */
 export const ACR_VALUES: readonly string[] = [ACR.passkey, ACR.totp, ACR.twoFactors, ACR.oneFactor]
 
 /** Which second factors reach each class; one of them is enough. */
-const REACHED_BY: Readonly<Record<string, FactorChoice>> = {
-  [ACR.twoFactors]: SECOND_FACTOR_IDS,
-  [ACR.totp]: ['totp'],
-  [ACR.passkey]: ['passkey'],
-}
+const REACHED_BY: ReadonlyMap<string, FactorChoice> = new Map<string, FactorChoice>([
+  [ACR.twoFactors, SECOND_FACTOR_IDS],
+  ...SECOND_FACTOR_IDS.map((id) => [ACR[id], [id]] as const),
+])
 
 /** Stated by `amr` once two factors are proven (RFC 8176). */
 const SEVERAL_FACTORS = 'mfa'
@@ -41,20 +45,13 @@ export function acrOf(amr: readonly string[]): string {
 export function factorsForAcr(acrValues: string | undefined): FactorChoice | undefined {
   const asked = acrValues?.split(' ').filter((value) => ACR_VALUES.includes(value)) ?? []
   if (asked.length === 0 || asked.includes(ACR.oneFactor)) return undefined
-  const enough = new Set(asked.flatMap((value) => REACHED_BY[value] ?? []))
+  const enough = new Set(asked.flatMap((value) => REACHED_BY.get(value) ?? []))
   return SECOND_FACTOR_IDS.filter((id) => enough.has(id))
 }
 
 /** Returns the class to ask for where a value of `amr` is missing; undefined if no class leads to it. */
 export function acrFor(amr: string): string | undefined {
-  switch (amr) {
-    case SECOND_FACTORS.totp.amr:
-      return ACR.totp
-    case SECOND_FACTORS.passkey.amr:
-      return ACR.passkey
-    case SEVERAL_FACTORS:
-      return ACR.twoFactors
-    default:
-      return undefined
-  }
+  if (amr === SEVERAL_FACTORS) return ACR.twoFactors
+  const factor = SECOND_FACTOR_IDS.find((id) => SECOND_FACTORS[id].amr === amr)
+  return factor && ACR[factor]
 }

@@ -6,7 +6,7 @@
  */
 import type { CompiledQuery, DatabaseConnection, Dialect, Kysely, QueryResult } from 'kysely'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
-import { type LoneDriver, rememberWay } from '../short-way.ts'
+import { type LoneDriver, type Outcome, type PromptConnection, rememberWay } from '../short-way.ts'
 import type { Database } from './database.ts'
 
 export function guarded(database: Database, dialect: Dialect = database.dialect): Dialect {
@@ -32,17 +32,24 @@ export function unavailable({ name }: Pick<Database, 'name'>, error: unknown): S
   return new StoreUnavailable(`cannot use the database ${name}: ${reason}`, { cause: error })
 }
 
-class GuardedConnection implements DatabaseConnection {
-  readonly inner: DatabaseConnection
-  readonly #guard: Guard
+class GuardedConnection implements PromptConnection {
+  readonly inner: DatabaseConnection & Partial<PromptConnection>
+  readonly #explain: Explain
 
-  constructor(inner: DatabaseConnection, guard: Guard) {
+  constructor(inner: DatabaseConnection, explain: Explain) {
     this.inner = inner
-    this.#guard = guard
+    this.#explain = explain
   }
 
-  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    return this.#guard(() => this.inner.executeQuery<R>(query))
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.run<R>(query)
+  }
+
+  run<R>(query: CompiledQuery): Outcome<R> {
+    const { inner } = this
+    return guardedOutcome(this.#explain, () =>
+      inner.run === undefined ? inner.executeQuery<R>(query) : inner.run<R>(query),
+    )
   }
 
   // biome-ignore lint/correctness/useYield: Kysely asks for the method; the store reads no rows one by one.
@@ -51,15 +58,29 @@ class GuardedConnection implements DatabaseConnection {
   }
 }
 
-type Guard = <T>(work: () => Promise<T>) => Promise<T>
+/** Throws the error in the terms of the store. */
+type Explain = (error: unknown) => never
+
+/** Makes no promise if there was none. */
+function guardedOutcome<R>(explain: Explain, work: () => Outcome<R>): Outcome<R> {
+  try {
+    const outcome = work()
+    return outcome instanceof Promise ? outcome.catch(explain) : outcome
+  } catch (error) {
+    return explain(error)
+  }
+}
 
 function guardedDriver(driver: LoneDriver, database: Database): LoneDriver {
-  const guard: Guard = async (work) => {
+  const explain: Explain = (error) => {
+    database.withoutContent(error)
+    throw database.isTrouble(error) ? unavailable(database, error) : error
+  }
+  const guard = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work()
     } catch (error) {
-      database.withoutContent(error)
-      throw database.isTrouble(error) ? unavailable(database, error) : error
+      return explain(error)
     }
   }
   /** One for each connection of the driver, because Kysely marks those that it has seen. */
@@ -72,11 +93,13 @@ function guardedDriver(driver: LoneDriver, database: Database): LoneDriver {
   return {
     init: (options) => guard(() => driver.init(options)),
 
-    ...(runAlone && { runAlone: <R>(query: CompiledQuery) => guard(() => runAlone<R>(query)) }),
+    ...(runAlone && {
+      runAlone: <R>(query: CompiledQuery) => guardedOutcome<R>(explain, () => runAlone<R>(query)),
+    }),
 
     async acquireConnection(options) {
       const inner = await guard(() => driver.acquireConnection(options))
-      const connection = connections.get(inner) ?? new GuardedConnection(inner, guard)
+      const connection = connections.get(inner) ?? new GuardedConnection(inner, explain)
       connections.set(inner, connection)
       return connection
     },

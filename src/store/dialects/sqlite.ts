@@ -12,11 +12,11 @@ import {
 } from 'kysely'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
-import { resultCode, SQLITE_BUSY, SQLITE_NOTADB, SqliteDriver } from './sqlite-driver.ts'
-import { sqliteLists } from './sqlite-lists.ts'
-import { SqliteVersion } from './sqlite-version.ts'
-import { sqliteWhole } from './sqlite-whole.ts'
-import type { SyncFile } from './wal-sync.ts'
+import { resultCode, SQLITE_BUSY, SQLITE_NOTADB, SqliteDriver } from './sqlite/driver.ts'
+import { sqliteLists } from './sqlite/lists.ts'
+import { SqliteVersion } from './sqlite/version.ts'
+import type { SyncFile } from './sqlite/wal-sync.ts'
+import { sqliteWhole } from './sqlite/whole.ts'
 
 /** Errors of a database that cannot be used now: D-250. */
 const TROUBLE = {

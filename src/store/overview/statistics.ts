@@ -4,6 +4,7 @@ import type { EventType } from '../../domain/audit/events.ts'
 import { FOLDED_TYPES } from '../../domain/audit/fold-repeats.ts'
 import type { Statistics } from '../../domain/overview/stores.ts'
 import { json, listOf, oneOf, reading, text } from '../reading.ts'
+import { countLiveByProof } from '../sessions/live-by-proof.ts'
 import type { Tables } from '../tables.ts'
 
 export function sqlStatistics(db: Kysely<Tables>): Statistics {
@@ -40,18 +41,13 @@ export function sqlStatistics(db: Kysely<Tables>): Statistics {
     },
 
     async countSessionsByProof(at) {
-      const rows = await db
-        .selectFrom('api_sessions')
-        .select(['kind', 'amr', ({ fn }) => fn.countAll<number>().as('number')])
-        .where('expires_at', '>', at)
-        .groupBy(['kind', 'amr'])
-        .execute()
+      const rows = await countLiveByProof(db, at)
       return rows.map((row) => {
         const read = reading('api_sessions', 'amr', row)
         return {
           kind: read('kind', oneOf('oidc', 'legacy')),
           amr: read('amr', json(listOf(text))),
-          sessions: Number(row.number),
+          sessions: row.sessions,
         }
       })
     },

@@ -20,6 +20,7 @@ import { fixedQuery, insertRow } from '../fixed-query.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
 import { integer, json, listOf, oneOf, optional, reading, text, truth } from '../reading.ts'
 import type { ApiSessionRow, Tables } from '../tables.ts'
+import { countLiveByProof } from './live-by-proof.ts'
 import { PROVEN, proofOf } from './proof.ts'
 import { factorsOf, furtherFactors } from './second-factors.ts'
 
@@ -125,14 +126,9 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
     },
 
     async countLive(at) {
-      const rows = await db
-        .selectFrom('api_sessions')
-        .select(['kind', (sessions) => sessions.fn.countAll().as('count')])
-        .where('expires_at', '>', at)
-        .groupBy('kind')
-        .execute()
+      const rows = await countLiveByProof(db, at)
       const counted = (kind: ApiSession['kind']) =>
-        Number(rows.find((row) => row.kind === kind)?.count ?? 0)
+        rows.reduce((sum, row) => (row.kind === kind ? sum + row.sessions : sum), 0)
       return { oidc: counted('oidc'), legacy: counted('legacy') }
     },
 

@@ -1,4 +1,4 @@
-/** A collector that is away, slow or full harms nobody: spans are lost and counted. D-139. */
+/** A collector that is unavailable, slow or full delays no caller: spans are dropped and counted. D-139. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'

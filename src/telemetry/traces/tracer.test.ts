@@ -103,7 +103,7 @@ test('a request continues the trace that its caller names', async () => {
 })
 
 test('whether a request is traced is drawn, whatever its caller wishes', () => {
-  // Attack: a stranger who sets the flag "sampled", or picks a trace id for it, fills the collector.
+  // Attack: an anonymous caller who sets the flag "sampled", or picks a trace id for it, fills the collector.
   const wished = { ...REQUEST, traceparent: `00-${'0'.repeat(31)}1-00f067aa0ba902b7-01` }
   const { tracer } = world(0)
   assert.equal(tracer.beginRequest(wished), undefined)

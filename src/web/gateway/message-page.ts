@@ -1,4 +1,4 @@
-/** The pages of the gateway: why the browser is not where it wanted to be, and what its user can do. */
+/** The pages of the gateway: why the browser did not reach the page, and what its user can do. */
 import { html, type SafeHtml } from '../login/html.ts'
 import { layout } from '../login/layout.ts'
 import type { Presentation } from '../login/presentation.ts'
@@ -6,7 +6,7 @@ import type { Presentation } from '../login/presentation.ts'
 export interface GatewayPage {
   readonly title: string
   readonly message: SafeHtml | string
-  /** The way on. */
+  /** Where to continue. */
   readonly link?: { readonly to: string; readonly label: string } | undefined
   /** A form with nothing but a button. */
   readonly button?: { readonly action: string; readonly label: string } | undefined

@@ -1,4 +1,4 @@
-/** The field for a password. A script adds the button that shows what was typed; without one there is none. */
+/** The field for a password. A script adds the button that shows what was typed; without scripts there is no button. */
 import { html, type SafeHtml } from './html.ts'
 import type { Presentation } from './presentation.ts'
 

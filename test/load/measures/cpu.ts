@@ -1,9 +1,4 @@
 /** Server CPU per operation, in units of one refresh at node-oidc-provider. */
-import { availableParallelism } from 'node:os'
-import { systemRandom } from '../../../src/base/secrets/random.ts'
-import { Secret } from '../../../src/base/secrets/secret.ts'
-import { createTurns } from '../../../src/domain/factors/guessing/turns.ts'
-import { createPasswordHashing } from '../../../src/domain/factors/passwords/hashing.ts'
 import { type LoadResult, runLoad } from '../generator/load.ts'
 import { type PreparedWorks, prepareUnit, prepareWorks } from '../generator/works.ts'
 import { CPU_TARGETS, type CpuOperation, OPERATIONS } from '../operations.ts'
@@ -12,11 +7,10 @@ import { cpuMicroseconds } from '../servers/processes.ts'
 import type { OtherProvider } from '../servers/provider.ts'
 import { mean, median, spreadOf } from '../statistics.ts'
 import { type Row, short } from '../table.ts'
+import { hashMicroseconds } from './hash.ts'
 
 /** Before anything counts: the code of a server that has just started is not yet compiled. */
 const WARM_UP_MILLISECONDS = 2000
-/** Hashes for each lane of the thread pool. */
-const HASHES = 12
 
 export interface CpuOptions {
   readonly rounds: number
@@ -89,7 +83,9 @@ export async function measureCpu(
       measured.push([name, await measure(latchkey, works, milliseconds)])
     }
     const unitOfRound = mean([unitBefore, await unit()])
-    const hash = operations.includes('login-password') ? await hashMicroseconds() : 0
+    const hash = operations.includes('login-password')
+      ? await hashMicroseconds(latchkey, milliseconds)
+      : 0
     units.push(unitOfRound)
     hashes.push(hash)
     for (const [name, one] of measured) {
@@ -124,21 +120,4 @@ export function databaseNote(...runs: readonly (readonly Measured[])[]): string 
   const cpus = runs.map((run) => run.flatMap(({ databaseCpu = [] }) => databaseCpu))
   if (cpus.some((run) => run.length === 0)) return ''
   return `; database ${cpus.map((run) => `${Math.round(median(run))} µs`).join(' and ')}`
-}
-
-/** CPU of checking one password, as many at once as the service allows itself. */
-async function hashMicroseconds(): Promise<number> {
-  const lanes = Math.min(3, availableParallelism())
-  const turns = createTurns({ purpose: 'the bench', concurrency: lanes, queue: 64 })
-  const hashing = createPasswordHashing({ random: systemRandom, turns })
-  const password = new Secret('a password of this bench')
-  const hash = await hashing.hash(password)
-  const before = process.cpuUsage()
-  await Promise.all(
-    Array.from({ length: lanes }, async () => {
-      for (let i = 0; i < HASHES; i++) await hashing.verify(hash, password, 'bench')
-    }),
-  )
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / lanes / HASHES
 }

@@ -1,4 +1,7 @@
-/** Latchkey as an operator runs it: `latchkey run` in a process of its own, with the settings of a new home. */
+/**
+ * Latchkey as an operator runs it: `latchkey run` in a process of its own, with the settings of a new home. It is the bundle
+ * that the package has, of the code in this checkout (D-271).
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -8,10 +11,11 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../../support/ports.ts'
 import { installAnewIn } from '../../support/process/child-home.ts'
-import { childEnvironment, PROGRAM } from '../../support/process/program.ts'
+import { childEnvironment } from '../../support/process/program.ts'
 import { type Postgres, startOwnPostgres } from '../../support/stores/postgres.ts'
 import { type Address, openConnection } from '../generator/connection.ts'
 import { expect } from '../generator/login.ts'
+import { bundledProgram } from './program.ts'
 
 export const ADMIN_PASSWORD = 'bench administrator 4711'
 
@@ -60,9 +64,11 @@ export async function startLatchkey(
   home: Home,
   nodeArguments: readonly string[] = [],
 ): Promise<Latchkey> {
+  const { program, compileCache } = bundledProgram()
   const begun = performance.now()
-  const child = spawn(process.execPath, [...nodeArguments, PROGRAM, 'run', '--home', home.folder], {
+  const child = spawn(process.execPath, [...nodeArguments, program, 'run', '--home', home.folder], {
     env: childEnvironment({
+      NODE_COMPILE_CACHE: compileCache,
       LATCHKEY_ADDRESS: `localhost:${home.port}`,
       LATCHKEY_ADMIN_PASSWORD: ADMIN_PASSWORD,
     }),

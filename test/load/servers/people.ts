@@ -35,7 +35,7 @@ export async function fill(latchkey: Latchkey): Promise<Filled> {
     const externalId = 'bench-person'
     const person = { name: externalId, type: 'Default', isAdmin: false, externalId }
     const { id: identityId } = await create('/identities', person)
-    const password = { username: 'bench', password: `bench ${randomBytes(6).toString('hex')}` }
+    const password = { username: 'bench', password: `of nobody ${randomBytes(6).toString('hex')}` }
     await create('/authenticators', { method: 'updb', identityId, ...password })
     const machine = { name: 'machine', type: 'Default', isAdmin: false, enrollment: { ott: true } }
     const { enrollment } = await create('/identities', machine)

@@ -16,10 +16,24 @@ export function cpuMicroseconds(pid: number): number {
 
 /** CPU time so far in microseconds, precise enough for an idle server. Threads that have ended do not count. */
 export function preciseCpuMicroseconds(pid: number): number {
+  return threadMicroseconds(pid, () => true)
+}
+
+/** The part of it that was used in the thread pool: hashes, signatures, syncs of the disk. */
+export function threadPoolMicroseconds(pid: number): number {
+  return threadMicroseconds(
+    pid,
+    (folder) => readFileSync(`${folder}/comm`, 'utf8').trim() === 'libuv-worker',
+  )
+}
+
+function threadMicroseconds(pid: number, counts: (folder: string) => boolean): number {
   let nanoseconds = 0
   for (const one of familyOf(pid, new Map(readStats()))) {
     for (const thread of readdirSync(`/proc/${one}/task`)) {
-      const text = readFileSync(`/proc/${one}/task/${thread}/schedstat`, 'utf8')
+      const folder = `/proc/${one}/task/${thread}`
+      if (!counts(folder)) continue
+      const text = readFileSync(`${folder}/schedstat`, 'utf8')
       nanoseconds += Number(text.split(' ')[0])
     }
   }

@@ -23,6 +23,7 @@ import {
   REDIRECT_URI,
 } from '../../support/login/login.ts'
 import type { Service } from '../../support/service.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 
 const postgres = await startPostgres()
@@ -30,7 +31,7 @@ after(() => postgres.stop())
 
 const DATABASES = {
   SQLite: async () => ({}),
-  PostgreSQL: async () => ({ db: await postgres.freshDatabase() }),
+  PostgreSQL: async () => ({ db: await migratedDatabase() }),
 }
 
 /** Path segments, as on the wire. */

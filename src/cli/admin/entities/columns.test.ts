@@ -16,7 +16,7 @@ const ROW = {
   _links: { self: { href: './x' } },
 }
 
-test('a table shows truths, times and lists as people write them', () => {
+test('a table shows booleans, times and lists in a readable form', () => {
   const columns = [
     { title: 'ADMIN', path: 'isAdmin', as: 'truth' },
     { title: 'POLICY', path: 'policy.name' },

@@ -61,9 +61,9 @@ test('--no- clears a field with what is nothing for its kind', async () => {
   )
 })
 
-test('what makes no sense is named by its option', async () => {
+test('an invalid value is reported with its option', async () => {
   const cases: readonly (readonly [OptionValues, RegExp])[] = [
-    [{ admin: true, 'no-admin': true }, /--admin and --no-admin exclude each other/],
+    [{ admin: true, 'no-admin': true }, /--admin and --no-admin cannot be combined/],
     [{ attempts: '1e3' }, /--attempts must be a whole number/],
     [{ attempts: '-1' }, /--attempts must be a whole number/],
     [{ attempts: '9999999999' }, /--attempts must be a whole number/],

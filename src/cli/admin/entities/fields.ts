@@ -62,7 +62,7 @@ export async function bodyOf(
     const given = values[option]
     const isCleared = hasNegative(field) && values[`no-${option}`] === true
     if (given !== undefined && isCleared) {
-      throw new Misuse(`--${option} and --no-${option} exclude each other`)
+      throw new Misuse(`--${option} and --no-${option} cannot be combined`)
     }
     if (isCleared) put(body, field.path, nothingOf(field))
     else if (given !== undefined) put(body, field.path, await valueIn(field, given, readers))

@@ -15,7 +15,7 @@ const unmet = (rule: string, required: unknown, more: object = {}) => ({
   ...more,
 })
 
-test('a missing role is named, with the command that adds it to those that are there', () => {
+test('names a missing role, and the command that adds it to the existing ones', () => {
   const { what, todo } = gatewayMeaning(unmet('roles', ['ops', 'admins']), ZOE)
   assert.equal(
     what,
@@ -24,21 +24,21 @@ test('a missing role is named, with the command that adds it to those that are t
   assert.equal(todo, "latchkey update identity 'zoe smith' --role dev --role ops")
 })
 
-test('a role that came after the token needs a refresh, and roles that nobody told an update', () => {
+test('advises a refresh if the role was added after the token, and an update if the token has no roles', () => {
   const later = gatewayMeaning(unmet('roles', ['dev']), ZOE)
   assert.equal(later.todo, 'refresh the token')
   const unknown = gatewayMeaning(unmet('roles', ['dev'], { isUnknown: true }), ZOE)
   assert.match(unknown.what, /older controller/)
 })
 
-test('every other rule is explained', () => {
+test('explains every other rule', () => {
   assert.match(gatewayMeaning(unmet('identities', ['i2']), ZOE).what, /only certain identities/)
   assert.match(gatewayMeaning(unmet('policies', ['strict']), ZOE).todo ?? '', /--policy strict$/)
   assert.match(gatewayMeaning(unmet('amr', ['totp']), undefined).what, /proved "totp"/)
   assert.match(gatewayMeaning(unmet('maxAge', 3_600_000), undefined).what, /3600 seconds/)
 })
 
-test('refusals without a rule, and answers that are none, are explained too', () => {
+test('explains refusals without a rule, and requests that were not refused', () => {
   assert.match(gatewayMeaning({ reason: 'token-expired' }, undefined).todo ?? '', /refresh/)
   const ambiguous = { code: 'BAD_REQUEST', why: 'its path has dot segments' }
   assert.match(gatewayMeaning(ambiguous, undefined).what, /dot segments/)
@@ -46,7 +46,7 @@ test('refusals without a rule, and answers that are none, are explained too', ()
   assert.match(gatewayMeaning({ code: 'toString' }, undefined).what, /toString/)
 })
 
-test('the line is found among others of any form, in chunks of any size', async () => {
+test('finds the line among lines of any form, in chunks of any size', async () => {
   const wanted = JSON.stringify({ requestId: 'r1', msg: 'request', status: 403 })
   const text = `not json r1\n{"requestId":"r2","note":"r1"}\n[1]\n${wanted}\n{"requestId":"r1","status":1}\n`
   const io = (size: number) => ({
@@ -62,7 +62,7 @@ test('the line is found among others of any form, in chunks of any size', async 
   await assert.rejects(findLogLine('/nowhere/gateway.log', 'r1', io(1)), /cannot read/)
 })
 
-test('nothing in the log controls the terminal', () => {
+test('prints no control characters from the log', () => {
   const line = { requestId: 'r1', method: 'GET', path: '/\u001b[2J', status: 403, code: 'X' }
   const lines = gatewayLines(line, gatewayMeaning(line, undefined), undefined)
   assert.ok(lines.every((text) => !text.includes('\u001b')))

@@ -1,6 +1,6 @@
 /**
  * `latchkey explain REQUEST-ID --log FILE`: why a gateway refused a request, from its line in the gateway's log. D-406.
- * The controller does not see these requests; it tells what the identity has now.
+ * The controller does not see these requests, but knows the roles that the identity has now.
  */
 import { createReadStream } from 'node:fs'
 import { isJsonObject, parseJson } from '../../../base/json.ts'
@@ -36,7 +36,7 @@ export async function findLogLine(
   }
 }
 
-/** Of a line that is longer, the beginning is lost: it is not one of ours. */
+/** The beginning of a longer line is dropped: the gateway writes no line of that length. */
 const LONGEST_LINE = 1024 * 1024
 
 async function* linesOf(source: AsyncIterable<string>): AsyncIterable<string> {
@@ -67,7 +67,7 @@ export function gatewayMeaning(line: Row, identity: Row | undefined): Meaning {
       }
 }
 
-/** For the terminal; nothing in it controls one. */
+/** Without control characters, for the terminal. */
 export function gatewayLines(
   line: Row,
   { what, todo }: Meaning,
@@ -105,7 +105,7 @@ function ruleMeaning(
     case 'roles': {
       if (isUnknown === true) {
         return {
-          what: `${where} requires a role, and the token says nothing about roles: it is of an older controller, or its roles are longer than 4 KiB.`,
+          what: `${where} requires a role, and the token says nothing about roles: it was issued by an older controller, or its roles are longer than 4 KiB.`,
           todo: 'update the controller, or give the identity fewer or shorter roles',
         }
       }
@@ -140,7 +140,7 @@ function ruleMeaning(
       }
     case 'maxAge':
       return {
-        what: `${where} requires a sign-in no longer ago than ${Number(required) / 1_000} seconds.`,
+        what: `${where} requires a sign-in within the last ${Number(required) / 1_000} seconds.`,
         todo: 'sign in again',
       }
     default:

@@ -19,7 +19,7 @@ test('a command that is suggested has the names of the event in it', () => {
 })
 
 test('a name that another user chose runs nothing in the shell that it is pasted into', () => {
-  // Attack: a stranger tries to log in as "$(…)", and the administrator pastes what explain suggests.
+  // Attack: an anonymous caller tries to log in as "$(…)", and the administrator pastes what explain suggests.
   const { todo = '' } = meaningFor(
     failed('password-locked', "$(reboot)';\u001b[A reboot"),
     new Map(),

@@ -33,7 +33,7 @@ interface ConnectValues {
   readonly context?: string
 }
 
-/** What both ways need while they run. */
+/** Used by both modes while they run. */
 interface Running {
   readonly io: Io
   /** The service, as the user wrote it. */
@@ -103,7 +103,7 @@ function readWay({ listen, stdio = false }: ConnectValues): Way {
     throw new Misuse(
       listen === undefined
         ? '"connect" needs --listen HOST:PORT or --stdio'
-        : '--listen and --stdio exclude each other',
+        : '--listen and --stdio cannot be combined',
     )
   }
   return listen === undefined ? 'stdio' : { listen: readListen(listen) }
@@ -185,7 +185,7 @@ function createTell(io: Pick<Io, 'err'>): (error: unknown) => void {
 
 const REPEAT_MILLISECONDS = 10_000
 
-/** The user waits for it, so not long. */
+/** Kept short, because the user waits for it. */
 const CLEAN_UP_MILLISECONDS = 2_000
 
 async function cleanUp(credentials: Pick<GatewayCredentials, 'close'>): Promise<void> {

@@ -21,7 +21,7 @@ const found = (text: string, listed = LISTED, ca?: string) => {
   return `${at.host}:${at.port}${isListed ? ' listed' : ''}`
 }
 
-test('a name leads to the first host of its router, and an address to itself', () => {
+test('a name resolves to the first host of its router, and an address to itself', () => {
   assert.equal(found('gw1'), 'gw1.example.com:8443 listed')
   assert.equal(found('gw1:9443'), 'gw1.example.com:9443 listed')
   assert.equal(found('edge'), 'edge.example.com:443 listed')
@@ -38,7 +38,7 @@ test('an address that no router has is not listed, nor is another port of one th
   assert.equal(found('[::1]:9000'), '::1:9000')
 })
 
-test('a name that no router has is refused with those that there are, unless it must be a host', () => {
+test('rejects an unknown name and lists the known ones, unless the text must be a host', () => {
   const says = (listed: readonly ListedGateway[]) => {
     try {
       return found('gw2', listed)
@@ -47,7 +47,7 @@ test('a name that no router has is refused with those that there are, unless it 
       return `${error.exit} ${error.message}`
     }
   }
-  assert.equal(says(LISTED), '66 there is no gateway called "gw2"; there is gw1, edge')
+  assert.equal(says(LISTED), '66 there is no gateway called "gw2"; the controller lists: gw1, edge')
   assert.match(says([]), /^66 .*the controller lists none; give its address, HOST:PORT$/)
   assert.equal(found('gw2:8443'), 'gw2:8443')
   assert.equal(found('gw2', LISTED, 'ca'), 'gw2:8443')

@@ -84,7 +84,9 @@ function isFull({ host }: HostPort): boolean {
 function unknown(gateway: string, listed: readonly ListedGateway[]): CommandFailed {
   const names = listed.map(({ name }) => name).join(', ')
   const others =
-    names === '' ? 'the controller lists none; give its address, HOST:PORT' : `there is ${names}`
+    names === ''
+      ? 'the controller lists none; give its address, HOST:PORT'
+      : `the controller lists: ${names}`
   return new CommandFailed(
     `there is no gateway called ${JSON.stringify(gateway)}; ${others}`,
     EXIT.missing,

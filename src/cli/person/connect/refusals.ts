@@ -24,11 +24,11 @@ const WORDS: Readonly<Record<string, Words>> = {
     exit: EXIT.again,
   },
   BAD_GATEWAY: {
-    sentence: 'the gateway cannot reach the service; tell whoever runs it',
+    sentence: 'the gateway cannot reach the service; tell its administrator',
     exit: EXIT.unavailable,
   },
   GATEWAY_TIMEOUT: {
-    sentence: 'the service behind the gateway does not answer; tell whoever runs it',
+    sentence: 'the service behind the gateway does not answer; tell its administrator',
     exit: EXIT.unavailable,
   },
   NOT_READY: {

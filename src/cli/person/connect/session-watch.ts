@@ -1,5 +1,5 @@
 /**
- * Notices the end of a session while a command runs: asks the server every now and then, which also keeps the token
+ * Notices the end of a session while a command runs: asks the server regularly, which also keeps the token
  * fresh, and at once when a connection was cut. D-424.
  */
 import { RateLimited, ServerUnavailable } from '../../../client/client.ts'

@@ -12,7 +12,7 @@ export interface WantedService {
   readonly name: string
 }
 
-/** The name of an identity may have any character; a port can only follow. */
+/** The name of an identity may contain any character; a port can only come after it. */
 const SHAPE = /^(.+?)(?::([1-9]\d{0,4}))?\/([^/]+)$/
 const MAX_PORT = 65_535
 

@@ -34,7 +34,7 @@ function memoryAuthorities(rows: StoredAuthority[] = []): Authorities {
   }
 }
 
-/** Nobody's insert is carried out before `count` of that role have come: all of them saw an empty store. */
+/** Holds every insert back until `count` of that role have arrived: all of them saw an empty store. */
 function meetingAtInsert(store: Authorities, count: number): Authorities {
   const gates = new Map<AuthorityRole, PromiseWithResolvers<void> & { missing: number }>()
   return {
@@ -227,7 +227,7 @@ test('a start with another installation secret says so', async () => {
 })
 
 test('a CA certificate that was put into the database from outside is refused', async () => {
-  // Attack: somebody with write access to the database plants his own root for us to hand out.
+  // Attack: an attacker with write access to the database plants their own root for us to hand out.
   for (const role of AUTHORITY_ROLES) {
     const { load, replace } = installation()
     await load()
@@ -358,7 +358,7 @@ test('D-129: a client that has only the old root believes our servers until a we
     assert.ok(issuer.verify(new X509Certificate(oldRoot).publicKey), `day ${day}`)
     assert.ok(issuer.validToDate.getTime() >= clock.now())
   }
-  // With a week left there is no time for another certificate below it; whoever has the bundle has the new root.
+  // With a week left there is no time for another certificate below it; every holder of the bundle has the new root.
   clock.advanceTo(plus(start, days(20 * 365 - 6)))
   await pki.refresh()
   const issuer = new X509Certificate(pki.serverIssuingPem)

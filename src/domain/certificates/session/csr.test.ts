@@ -223,7 +223,7 @@ suite('what is not one request in PEM is refused', () => {
 
 suite('R097: the signature proves the key', () => {
   test('a request with any bit of its signature or of what is signed flipped is refused', async () => {
-    // Attack: somebody puts a public key of another into a request, to have a certificate for it.
+    // Attack: an attacker puts a public key of another into a request, to have a certificate for it.
     const der = derOf((await makeCsr()).pem)
     for (let at = der.length - 60; at < der.length; at += 7) {
       const changed = Buffer.from(der)

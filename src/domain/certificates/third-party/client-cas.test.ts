@@ -18,7 +18,7 @@ test('each CA is named once, in the order given, and what cannot be read is left
 })
 
 test('when the names are too much for a handshake none is named, which asks for any', async () => {
-  // RFC 5280 A.1: 64 characters at most in each attribute, but as many attributes as somebody likes.
+  // RFC 5280 A.1: 64 characters at most in each attribute, but any number of attributes.
   const long = `${`/OU=${'u'.repeat(64)}`.repeat(12)}/CN=CA`
   const many: string[] = []
   for (let i = 0; i < 14; i++) many.push((await openssl.makeCa({ subject: long })).pem)

@@ -118,11 +118,11 @@ test('a certificate that the CA did not sign proves nothing', async () => {
   // Attack: names are free; the key is what must be proven.
   assert.equal(await prove(await makeLeaf(double, { subject })), failed)
   assert.equal(await prove(await make({ subject })), failed)
-  // Attack: a customer of the CA signs with the key of his own certificate.
+  // Attack: a customer of the CA signs with the key of their own certificate.
   assert.equal(await prove(await makeLeaf(leaf, { subject })), failed)
   const sub = await makeCa({ subject: '/CN=Sub', issuer: ca })
   assert.equal(await prove(await makeLeaf(sub, { subject })), failed)
-  // Attack: somebody registers his own customer certificate, which is no CA, and proves its key.
+  // Attack: an attacker registers their own customer certificate, which is not a CA, and proves its key.
   const customer = { certPem: leaf.pem, verificationToken: TOKEN }
   assert.equal(await prove(await makeLeaf(leaf, { subject }), customer), failed)
 })

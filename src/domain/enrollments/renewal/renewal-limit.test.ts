@@ -1,4 +1,4 @@
-/** R099, D-130: renewals that nobody confirms are bounded. */
+/** R099, D-130: renewals that are never confirmed are bounded. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts'

@@ -17,7 +17,7 @@ import type { RelyingParty } from './relying-party.ts'
 import { type Assertion, readAssertion } from './response.ts'
 import { type PasskeyRefusal, verifyAssertion } from './verify.ts'
 
-/** What an answer is held to. */
+/** What an answer is checked against. */
 export interface AssertionPlace {
   readonly use: 'sign-in' | 'prove'
   readonly owner: FactorOwner

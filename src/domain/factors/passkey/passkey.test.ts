@@ -70,7 +70,7 @@ const REGISTRATION: Readonly<Record<string, readonly [refusal: string, lie: Lie]
   'step 9: another port': ['origin', { origin: 'https://id.example.org:8443' }],
   'step 9: no TLS': ['origin', { origin: 'http://id.example.org' }],
   'step 10: a frame of another site': ['cross-origin', { crossOrigin: true }],
-  'step 10: a crossOrigin that is no boolean': ['cross-origin', { crossOrigin: 'false' }],
+  'step 10: a crossOrigin that is not a boolean': ['cross-origin', { crossOrigin: 'false' }],
   'step 11: a top origin': ['cross-origin', { topOrigin: ORIGIN }],
   'step 14: another RP ID': ['rp-id', { rpId: 'evil.example' }],
   'step 15: an absent user': ['user-presence', { clear: FLAGS.up }],
@@ -256,7 +256,7 @@ test('ten wrong recovery codes block them, and never a passkey', async () => {
 const MALFORMED: Readonly<Record<string, unknown>> = {
   nothing: {},
   'a list': [],
-  'a response that is no object': { id: 'AAAA', type: 'public-key', response: 'x' },
+  'a response that is not an object': { id: 'AAAA', type: 'public-key', response: 'x' },
   'another type': { id: 'AAAA', type: 'password', response: {} },
   'a rawId that differs': { id: 'AAAA', rawId: 'BBBB', type: 'public-key', response: {} },
   'padded base64url': { id: 'AA==', type: 'public-key', response: {} },

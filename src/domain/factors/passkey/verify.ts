@@ -142,7 +142,7 @@ export async function verifyAttestation(
   return { credentialId, publicKey, signCount, aaguid, isBackupEligible, isBackedUp }
 }
 
-/** §7.2 step 22: a counter that does not grow belongs to a copy of the key. Zero means that there is no counter. */
+/** §7.2 step 22: a counter that does not increase points to a copy of the key. Zero means that there is no counter. */
 export function isCounterBackwards(stored: number, shown: number): boolean {
   return (stored > 0 || shown > 0) && shown <= stored
 }

@@ -1,4 +1,4 @@
-/** R074: passwords that somebody would try first, each with the reason. */
+/** R074: passwords that an attacker would try first, each with the reason. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret } from '../../../base/secrets/secret.ts'

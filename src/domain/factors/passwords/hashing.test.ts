@@ -17,7 +17,7 @@ const HERE = '192.0.2.1'
 
 const SALT = 'c2FsdHNhbHRzYWx0c2FsdA'
 const DIGEST = 'A'.repeat(43)
-/** A record that nobody knows a password of, and that takes this much work to check. */
+/** A record whose password is unknown, and that takes this much work to check. */
 const record = (m: number, t: number, p = 1) =>
   `$argon2id$v=19$m=${m},t=${t},p=${p}$${SALT}$${DIGEST}`
 
@@ -169,7 +169,7 @@ const POISONED: Readonly<Record<string, string>> = {
 }
 
 test('R076: a stored hash out of bounds is refused, and no work is done for it', async () => {
-  // Attack: who can write one record makes every guess at that name cost gigabytes.
+  // Attack: an attacker who can write one record makes every guess at that name cost gigabytes.
   const hashing = hashingWith(1, 0)
   // The only place is taken, so that asking for one would be refused in another way.
   const running = hashing.verify(LONG, PASSWORD, HERE)

@@ -206,7 +206,7 @@ test('R089: the recovery codes of a replaced enrollment are not accepted', async
 })
 
 test('R089: an enrollment that is replaced between proof and taking is not verified', async () => {
-  // Attack: somebody starts his own enrollment while the owner sends a code, and has his verified by it.
+  // Attack: an attacker starts their own enrollment while the owner sends a code, and has theirs verified by it.
   const use = world()
   const { code } = await use.start()
   const proof = await prove(use.ports, LOGIN, code())
@@ -253,7 +253,7 @@ test('R086: wrong codes for an enrollment count with those of a login, and a rig
 })
 
 test('R090: a verified enrollment is neither replaced nor cancelled', async () => {
-  // Attack: somebody with the stolen password, half logged in, puts his own app in the place of the owner's.
+  // Attack: an attacker with the stolen password, half logged in, puts their own app in the place of the owner's.
   const use = world()
   const { enrollment, code } = await use.enrolled()
   assert.equal(

@@ -1,6 +1,6 @@
 /**
  * The verdicts on codes, and what they spend: D-17, D-18, R084 – R088. Codes come from an independent implementation,
- * as they would from somebody's phone.
+ * as they would from a user's phone.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -149,7 +149,7 @@ for (const [what, code] of Object.entries(NO_CODES)) {
 }
 
 test('R085: a code is accepted once', async () => {
-  // Attack: somebody who looks over a shoulder types the same code within the minute.
+  // Attack: an attacker who looks over a shoulder types the same code within the minute.
   const use = await world()
   assert.equal(await accept(await use.check(ADA, codeAt(0)), use), true)
   assert.equal(await accept(await use.check(ADA, codeAt(0)), use), false)
@@ -224,7 +224,7 @@ for (const [what, enrollment] of [
 }
 
 test('a secret that was moved from the enrollment of another identity is not used', async () => {
-  // Attack: who can write to the table puts the sealed secret of his own app into another row.
+  // Attack: an attacker who can write to the table puts the sealed secret of their own app into another row.
   const { sealedSecret } = enrollmentOf(BOB)
   const { check } = await world({ enrollment: enrollmentOf(ADA, { sealedSecret }) })
   await assert.rejects(check(ADA, codeAt(0)), { message: 'a stored TOTP secret cannot be opened' })

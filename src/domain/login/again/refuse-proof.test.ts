@@ -44,7 +44,7 @@ const ALLOWED: Readonly<Record<string, readonly [boolean, AuthPolicy, ProvenPrim
     aPolicy({ extJwt: { allowed: false, allowedSigners: [ONE] } }),
     byJwt(ONE),
   ],
-  'a JWT of nobody knows whom': [false, aPolicy(), byJwt(undefined)],
+  'a JWT of an unknown signer': [false, aPolicy(), byJwt(undefined)],
 }
 
 for (const [what, [isAllowed, policy, primary]] of Object.entries(ALLOWED)) {

@@ -103,7 +103,7 @@ test('D-13: the same identity once more keeps its code, and the JWT is that of t
 })
 
 test('D-13: another identity starts over, and nothing that the first one proved counts', () => {
-  // Attack: somebody proves his own second factor, and then his victim's password, on one request.
+  // Attack: an attacker proves their own second factor, and then the victim's password, on one request.
   const partial = acceptFactor(acceptPrimary(AWAITING, ZOE, SIGNER, []), 'totp')
   const taken = acceptPrimary(partial, BOB, undefined, [])
   assert.equal(taken.primary, BOB)

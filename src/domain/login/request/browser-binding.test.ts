@@ -34,7 +34,7 @@ test('D-10: the browser that began goes on with its cookie', () => {
 })
 
 test('D-10: a browser may not take over a login that a program began, whatever cookie it has', () => {
-  // Attack: somebody begins a login with his own challenge and sends a person the genuine link.
+  // Attack: an attacker begins a login with their own challenge and sends a person the genuine link.
   const { cookie } = begunInBrowser()
   for (const origin of [
     step({ isBrowser: true }),

@@ -1,6 +1,6 @@
 /**
  * The id of what one call ended: the numbers of its endings and when it ended them, with a proof that this installation
- * wrote it (D-382). Whoever holds it can ask who has confirmed it; nothing is stored for it.
+ * wrote it (D-382). Its holder can ask which routers and instances have confirmed it; nothing is stored for it.
  */
 import { equalInConstantTime, type Vault } from '../../../base/secrets/vault.ts'
 import { type Instant, instant } from '../../../base/time/instant.ts'

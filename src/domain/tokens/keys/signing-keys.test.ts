@@ -292,7 +292,7 @@ test('D-135: an instance that has heard of a withdrawal, and not of the next key
 })
 
 test('D-320, R053: a key for one kind of token verifies no token of the other, whatever its header says', async (t) => {
-  // Attack: somebody has the key for ID tokens, and signs access tokens with it; or the other way round.
+  // Attack: an attacker has the key for ID tokens, and signs access tokens with it; or the other way round.
   const { instance, stored, vault, now } = await world(t)
   const keys = instance({ idAlgorithm: 'RS256' })
   await keys.rotateIfDue()

@@ -59,7 +59,7 @@ function wantedOf({ from, until, ...texts }: AuditFilter): WantedEvents {
   return { ...texts, from: momentOf(from), until: momentOf(until) }
 }
 
-/** `2026-11-16T04:44` in UTC, as the form sends it; anything else is no limit. */
+/** `2026-11-16T04:44` in UTC, as the form sends it; anything else means no limit. */
 function momentOf(text: string): Instant | undefined {
   const match = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(:\d\d)?)?$/.exec(text)
   if (match === null) return undefined

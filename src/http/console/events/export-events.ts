@@ -11,7 +11,7 @@ import type { Answer } from '../../answer.ts'
 import { eventLine } from '../../management-api/events.ts'
 import type { ConsolePorts } from '../ports.ts'
 
-/** The most events of one file; a narrower time has the others. */
+/** The most events in one file; for the others, choose a shorter period. */
 const MOST_EVENTS = 100_000
 
 interface Form {

@@ -112,7 +112,7 @@ export function addLiveChanges(
           lines.push('event: over\ndata: \n\n')
           end()
         })
-        // The database is away: the page keeps what it shows.
+        // The database cannot be reached: the page keeps what it shows.
         .catch(end)
     }
   }

@@ -59,7 +59,7 @@ const NAMES: Readonly<Record<string, string>> = {
 }
 
 function nameOf(amr: readonly string[]): string {
-  // RFC 8176 `mfa` says only that there were several, and `user` that the user was there, which the others already tell.
+  // RFC 8176 `mfa` says only that there were several, and `user` that the user was there, which the others already imply.
   const shown = amr
     .filter((word) => word !== 'mfa' && word !== USER_PRESENT)
     .map((word) => NAMES[word] ?? word)

@@ -1,4 +1,4 @@
-/** Reads the fields of the console's own forms. Only our pages send them, so a strange field is simply not there. */
+/** Reads the fields of the console's own forms. Only our pages send them, so an invalid field counts as missing. */
 import type { Failure } from '../../../errors/catalogue.ts'
 import type { Fields } from '../../reading/fields.ts'
 

@@ -7,7 +7,7 @@ import { findReusable, reuseSession } from '../../../domain/account/single-sign-
 import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
 import { openRequest } from '../../../domain/login/request/sealed-request.ts'
 import type { StartedLogin } from '../../../domain/login/start.ts'
-import { loginAddress } from '../../../web/login/login-address.ts'
+import { type LoginPath, loginAddress } from '../../../web/login/login-address.ts'
 import { continuePage } from '../../../web/login/pages/continue-page.ts'
 import { ACCOUNT_SITE } from '../../account/account-route.ts'
 import { type Answer, redirect, withCookies } from '../../answer.ts'
@@ -50,7 +50,7 @@ export async function signOn(
     credentialOf({ site: ACCOUNT_SITE, listener: use.listener }, call),
   )
   if (found === undefined) return undefined
-  const to = (path: 'continue' | 'totp' | 'totp/enroll' | 'passkey' | 'passkey/enroll') =>
+  const to = (path: LoginPath) =>
     use.silent
       ? undefined
       : withCookies(redirect(loginAddress(path, authRequestId)), [setCookie(key, cookie)])
@@ -59,7 +59,7 @@ export async function signOn(
   const step = await reuseSession(ports, request, found, call.caller)
   if (step === undefined) return undefined
   call.isFrom(step)
-  if (step.next === 'answer') return sendToClient(call.presentation, step.answer)
+  if (step.next === 'answer') return sendToClient(call, step.answer)
   const { authQueries } = step
   return to(passkeyStep(authQueries) ?? (hasApp(authQueries) ? 'totp' : 'totp/enroll'))
 }

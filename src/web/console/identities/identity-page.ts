@@ -144,7 +144,7 @@ function credentials(frame: ConsoleFrame, page: IdentityPage): SafeHtml {
     ...own.map((one) => credential(frame, page, one)),
     externalId === undefined
       ? undefined
-      : html`<li><h3>Account of an identity provider</h3><p class="hint">Whoever has a JWT or a certificate with the external ID <bdi>${externalId}</bdi>, if the policy allows it.</p></li>\n`,
+      : html`<li><h3>Account of an identity provider</h3><p class="hint">Signs in with a JWT or a certificate that has the external ID <bdi>${externalId}</bdi>, if the policy allows it.</p></li>\n`,
     hasSecondFactor
       ? html`<li><h3>Second factor ${badge('good', 'On')}</h3><p class="hint">${secondFactorsOf(page)}</p>${resetLink(frame, page.id, 'reset-mfa')}</li>\n`
       : undefined,

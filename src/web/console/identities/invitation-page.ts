@@ -22,7 +22,7 @@ export function invitationPage(frame: ConsoleFrame, page: InvitationPage): SafeH
   return consoleLayout(frame, {
     section: IDENTITIES_PATH,
     title: `Invitation for ${name}`,
-    content: html`<p class="confirm">This is shown once. Hand it over in a way that only ${name} can read; whoever has it can sign in as ${name}. Valid until ${time(expiresAt)}, and once.</p>
+    content: html`<p class="confirm">This is shown once. Send it so that only ${name} can read it: anyone who has it can sign in as ${name}. Valid once, until ${time(expiresAt)}.</p>
 ${
   link === undefined
     ? undefined

@@ -37,7 +37,7 @@ ${choice({
   label: 'Where it is',
   value: values.location,
   choices: [
-    ['', 'There is none'],
+    ['', 'None'],
     ['COMMON_NAME', 'Common name'],
     ['SAN_URI', 'URI of the subject alternative name'],
     ['SAN_EMAIL', 'Email of the subject alternative name'],

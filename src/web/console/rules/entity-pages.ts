@@ -1,4 +1,4 @@
-/** The shape of the pages of signers and CAs: all of them, a new one, one with its forms. Each says what is its own. */
+/** The shape of the pages of signers and CAs: all of them, a new one, one with its forms. Each page adds its own parts. */
 import { form } from '../../account/layout.ts'
 import { type HtmlValue, html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'

@@ -1,4 +1,4 @@
-/** What the forms of policies, signers and CAs are made of. */
+/** The parts of the forms of policies, signers and CAs. */
 import { type HtmlValue, html, type SafeHtml } from '../../login/html.ts'
 
 interface Field {

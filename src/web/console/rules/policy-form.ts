@@ -32,7 +32,7 @@ export interface PolicyValues extends FactorDemands {
 /** What a policy can demand, in its form and in the list of policies. */
 const DEMANDS: Readonly<Record<DemandingMember, { label: string; name: string }>> = {
   requireTotp: {
-    label: 'Require a code of an authenticator app',
+    label: 'Require a code from an authenticator app',
     name: 'authenticator app',
   },
   requirePasskey: { label: 'Require a passkey', name: 'passkey' },
@@ -79,7 +79,7 @@ ${wholeNumber('lockoutDurationMinutes', 'Lock, in minutes', values.lockoutDurati
 <p class="hint">0 failures: never locked. 0 minutes: until an administrator unlocks it.</p>
 </fieldset>
 <fieldset><legend>Passkeys</legend>
-${check('allowPasskey', 'Allow to sign in with a passkey alone', values.allowPasskey)}
+${check('allowPasskey', 'Allow signing in with a passkey alone', values.allowPasskey)}
 </fieldset>
 <fieldset><legend>Certificates</legend>
 ${check('allowCert', 'Allow client certificates', values.allowCert)}

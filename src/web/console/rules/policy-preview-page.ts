@@ -64,7 +64,7 @@ function verdict(page: PolicyPreviewPage, isHarmless: boolean): SafeHtml {
     return html`<div class="verdict bad" role="alert"><p><strong>This cannot be saved:</strong> no administrator could sign in afterwards. Give an administrator another policy first.</p></div>`
   }
   if (isHarmless) {
-    return html`<div class="verdict"><p><strong>No one is locked out.</strong> ${plural(page.identities.judged, 'identity', 'identities')} and ${plural(page.live, 'session')} go on as before.</p></div>`
+    return html`<div class="verdict"><p><strong>No one is locked out.</strong> ${plural(page.identities.judged, 'identity', 'identities')} and ${plural(page.live, 'session')} are not affected.</p></div>`
   }
   return html`<div class="verdict ${page.lockedOut.count > 0 ? 'bad' : 'warn'}"><p><strong>${plural(page.lockedOut.count, 'identity', 'identities')}</strong> could no longer sign in, <strong>${plural(page.ending.count, 'session')}</strong> would end, and <strong>${plural(page.mustEnroll.count, 'identity', 'identities')}</strong> would have to set up a second factor. Nothing is saved yet.</p></div>`
 }

@@ -73,7 +73,7 @@ export function sessionPage(frame: ConsoleFrame, page: SessionPage): SafeHtml {
     }${section(
       'Timeline',
       events.length === 0
-        ? empty('No events', 'They are older than the audit log keeps them.')
+        ? empty('No events', 'The audit log no longer has them.')
         : html`${eventList(events, identity?.id)}${omitted === 0 ? undefined : html`<p class="hint">${omitted} older events are not shown.</p>`}`,
     )}`,
   })
@@ -98,7 +98,7 @@ function about({ id, identity, live }: SessionPage): SafeHtml {
   ])
 }
 
-/** Looks again by itself until nobody is left who could still accept the session. */
+/** Reloads itself until no router or instance can still accept the session. */
 function confirmations({ here }: ConsoleFrame, end: ShownEnd): SafeHtml {
   const again =
     end.outcome === 'pending'
@@ -124,7 +124,7 @@ const STATES = {
 
 function proof({ parties, certainAt }: ShownEnd): SafeHtml {
   const isOpen = parties.some(({ state }) => state !== 'confirmed')
-  return html`${isOpen ? html`<p>Whoever has not confirmed refuses it without being told, at the latest ${time(certainAt)}.</p>` : undefined}
+  return html`${isOpen ? html`<p>A router or instance that has not confirmed refuses the session by itself, at the latest ${time(certainAt)}.</p>` : undefined}
 ${table<ShownParty>(
   'Confirmations',
   [

@@ -85,6 +85,6 @@ function sortable(
 
 function nothing({ identity, address, program }: SessionFilter): SafeHtml {
   return identity === '' && address === '' && program === ''
-    ? empty('Nobody is signed in', 'A session appears here as soon as a sign-in finishes.')
+    ? empty('No one is signed in', 'A session appears here as soon as a sign-in finishes.')
     : empty('No session matches', 'Remove a filter to see more.')
 }

@@ -5,7 +5,7 @@ export const GATEWAY = {
     'You are signed in, but your account may not open this address. If you need it, contact your administrator.',
   'gateway.noAccess.signOut': 'Use another account',
   'gateway.again.title': 'Sign in again',
-  'gateway.again.old': 'Your sign-in is too long ago for this address.',
+  'gateway.again.old': 'You signed in too long ago for this address.',
   'gateway.again.weak': 'This address needs one more proof of who you are, such as a code.',
   'gateway.again.submit': 'Sign in again',
   'gateway.notHere.title': 'This does not work in a browser',
@@ -19,7 +19,7 @@ export const GATEWAY = {
   'gateway.unavailable.message': 'The sign-in service cannot be reached at the moment.',
   'gateway.unreachable.title': 'The application is not responding',
   'gateway.unreachable.message':
-    'Try again in a moment. If it does not help, contact your administrator.',
+    'Try again in a moment. If that does not help, contact your administrator.',
   'gateway.tryAgain': 'Try again',
   'gateway.blocked.title': 'Request blocked',
   'gateway.blocked.message':

@@ -62,7 +62,7 @@ export const PASSKEYS = {
   'passkeys.removeLabel': 'Remove {name}',
   'passkeys.removeMessage': 'Sessions that began with it are signed out. Confirm that it is you:',
   'passkeys.removeWithPasskey': 'Remove, confirm with a passkey',
-  'passkeys.code': 'Code of your app, or a recovery code',
+  'passkeys.code': 'Code from your app, or a recovery code',
   'passkeys.removeWithCode': 'Remove, confirm with the code',
   'note.passkey-added': 'Your passkey was added.',
   'note.passkey-renamed': 'Your passkey was renamed.',

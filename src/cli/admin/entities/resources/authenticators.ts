@@ -46,7 +46,7 @@ function ofOneMethod(body: Body): Body {
   if (body['identityId'] === undefined) throw new Misuse('--identity is missing')
   if (isCertificate && (body['username'] ?? body['password']) !== undefined) {
     throw new Misuse(
-      '--cert excludes --username and --password-file: an authenticator is one of them',
+      '--cert cannot be combined with --username or --password-file: an authenticator is one of them',
     )
   }
   if (isCertificate) return { method: 'cert', ...body }

@@ -69,7 +69,7 @@ const CHOSEN: readonly Field[] = [
     option: 'allow-passkey',
     path: 'primary.passkey.allowed',
     kind: 'flag',
-    what: 'allow to sign in with a passkey alone',
+    what: 'allow signing in with a passkey alone',
   },
   {
     option: 'require-totp',

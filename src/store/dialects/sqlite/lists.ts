@@ -1,6 +1,6 @@
 /** List filters in SQLite: GLOB has character sets, JSON is read by paths, a unary plus disables a column's index. */
 import { sql } from 'kysely'
-import type { ListFacts } from './list-facts.ts'
+import type { ListFacts } from '../list-facts.ts'
 
 export const sqliteLists: ListFacts = {
   contains: (value, part) => sql`instr(${value}, ${part}) > 0`,

@@ -8,7 +8,7 @@
  */
 import { close, fdatasync, openSync, statSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { StoreUnavailable } from '../../errors/store-unavailable.ts'
+import { StoreUnavailable } from '../../../errors/store-unavailable.ts'
 
 /** Returns when everything written to the file before the call is on the disk. */
 export type SyncFile = (descriptor: number) => Promise<void>

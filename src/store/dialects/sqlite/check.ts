@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { type Duration, seconds } from '../../base/time/duration.ts'
+import { type Duration, seconds } from '../../../base/time/duration.ts'
 
 /** The damage, `sound`, or `unfinished` if there was not enough time. */
 export type CheckOutcome = 'sound' | 'unfinished' | { readonly damage: string }

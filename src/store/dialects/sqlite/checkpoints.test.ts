@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { Checkpoints } from './sqlite-checkpoints.ts'
+import { Checkpoints } from './checkpoints.ts'
 
 const MANY_COMMITS = 1_000
 

@@ -1,7 +1,7 @@
 /** A whole SQLite database: read in the order of its rows, concurrently with writers (WAL). */
 import { sql } from 'kysely'
-import { BATCH_ROWS } from '../../domain/paging.ts'
-import type { Row, WholeFacts } from './whole-facts.ts'
+import { BATCH_ROWS } from '../../../domain/paging.ts'
+import type { Row, WholeFacts } from '../whole-facts.ts'
 
 /** SQLite result code: another connection has the file open. */
 const SQLITE_BUSY = 5

@@ -6,11 +6,13 @@
  * pass the connection on only after the acknowledgement.
  */
 import { closeSync, openSync, statSync } from 'node:fs'
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { setTimeout } from 'node:timers/promises'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
-import { StoreUnavailable } from '../../errors/store-unavailable.ts'
-import { Checkpoints } from './sqlite-checkpoints.ts'
+import { StoreUnavailable } from '../../../errors/store-unavailable.ts'
+import type { Outcome, PromptConnection } from '../../short-way.ts'
+import { Checkpoints } from './checkpoints.ts'
+import { hasWritten, run, Statements } from './statements.ts'
 import { type SyncFile, WalSync } from './wal-sync.ts'
 
 /** A cache of 32 MiB: a list of 100,000 rows has more pages than the default of 2 MiB holds. */
@@ -21,12 +23,14 @@ const PRAGMAS = `
   pragma cache_size = -32768;
 `
 
-/** Five seconds in all, without blocking this process: SQLite's own wait would block it. */
-const LOCK_ATTEMPTS = 1_000
-const LOCK_PAUSE_MS = 5
+/** Without blocking this process: SQLite's own wait would block it. */
+const LOCK_PATIENCE_MS = 5_000
+/** Another process writes for a fraction of a millisecond, so the next turns of the event loop are tried first. */
+const LOCK_TURNS = 20
+const LOCK_PAUSE_MS = 1
 
-/** More than the store's fixed queries; list filters produce an unlimited number of others. */
-const KEPT_STATEMENTS = 500
+const BEGIN = CompiledQuery.raw('begin immediate')
+const COMMIT = CompiledQuery.raw('commit')
 
 /** SQLite result codes; the upper bits only refine them. */
 export const SQLITE_BUSY = 5
@@ -45,7 +49,7 @@ export class SqliteDriver implements Driver {
   async init(): Promise<void> {
     const database = openFile(this.#path)
     try {
-      const isWal = await patiently(database, () => prepare(database))
+      const isWal = await repeatPatiently(async () => prepare(database))
       const wal = isWal ? new WalSync(`${this.#path}-wal`, this.#syncFile) : undefined
       this.#connection = new Connection(database, this.#path, wal)
     } catch (error) {
@@ -60,13 +64,15 @@ export class SqliteDriver implements Driver {
   }
 
   /** Runs one statement outside a transaction. */
-  async runAlone<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  runAlone<R>(query: CompiledQuery): Outcome<R> {
     const lease = this.#lease()
+    let outcome: Outcome<R> | undefined
     try {
-      return await lease.executeQuery<R>(query)
+      outcome = lease.run<R>(query)
     } finally {
-      lease.release()
+      if (!(outcome instanceof Promise)) lease.release()
     }
+    return outcome instanceof Promise ? outcome.finally(() => lease.release()) : outcome
   }
 
   async releaseConnection(lease: DatabaseConnection): Promise<void> {
@@ -107,26 +113,6 @@ function prepare(database: DatabaseSync): boolean {
   return isWal
 }
 
-interface Prepared {
-  readonly statement: StatementSync
-  /** Statements that write can return rows too. */
-  readonly returnsRows: boolean
-  readonly kind: Kind
-}
-
-/** `frame`: the beginning and the end of a transaction. `other`: for example a change of the tables. */
-type Kind = 'read' | 'change' | 'frame' | 'other'
-
-const KINDS: Readonly<Record<string, Kind>> = {
-  select: 'read',
-  pragma: 'read',
-  insert: 'change',
-  update: 'change',
-  delete: 'change',
-  begin: 'frame',
-  commit: 'frame',
-}
-
 /** The connection and what belongs to it. */
 class Connection {
   readonly database: DatabaseSync
@@ -134,16 +120,27 @@ class Connection {
   readonly checkpoints: Checkpoints | undefined
   /** Throws if the open file is no longer the one with this name. */
   readonly refuseLostFile: () => void
-  /** Each statement is prepared once; the least recently used comes first. */
-  readonly #statements = new Map<string, Prepared>()
+  #isFileChecked = false
+  readonly statements: Statements
   #isTaken = false
   readonly #waiting: (() => void)[] = []
 
   constructor(database: DatabaseSync, path: string, wal: WalSync | undefined) {
     this.database = database
+    this.statements = new Statements(database)
     this.wal = wal
     this.refuseLostFile = watchFile(path)
     this.checkpoints = wal && new Checkpoints(path, (work) => this.#alone(work))
+  }
+
+  /** For reads: once in a turn of the event loop, because it costs as much as a short read. */
+  refuseLostFileBeforeRead(): void {
+    if (this.#isFileChecked) return
+    this.refuseLostFile()
+    this.#isFileChecked = true
+    setImmediate(() => {
+      this.#isFileChecked = false
+    })
   }
 
   /** Returns undefined if the turn was free, so that nobody waits for a promise then. */
@@ -166,24 +163,6 @@ class Connection {
     if (this.wal !== undefined) this.checkpoints?.considerAfter(this.wal.commits)
   }
 
-  prepare(sql: string): Prepared {
-    const prepared = this.#statements.get(sql) ?? this.#prepareNew(sql)
-    this.#statements.delete(sql)
-    this.#statements.set(sql, prepared)
-    if (this.#statements.size > KEPT_STATEMENTS) {
-      const [oldest = ''] = this.#statements.keys()
-      this.#statements.delete(oldest)
-    }
-    return prepared
-  }
-
-  #prepareNew(sql: string): Prepared {
-    const statement = this.database.prepare(sql)
-    const returnsRows = statement.columns().length > 0
-    const [word = ''] = sql.trimStart().split(/\s/, 1)
-    return { statement, returnsRows, kind: KINDS[word.toLowerCase()] ?? 'other' }
-  }
-
   async #alone(work: () => Promise<void>): Promise<void> {
     await this.takeTurn()
     try {
@@ -201,7 +180,7 @@ class Connection {
 }
 
 /** The connection, for one user: a statement, or a transaction. It has its turn until what it wrote is in the WAL. */
-class Lease implements DatabaseConnection {
+class Lease implements PromptConnection {
   readonly #connection: Connection
   #hasTurn = false
   /** Since the last commit. */
@@ -211,40 +190,77 @@ class Lease implements DatabaseConnection {
     this.#connection = connection
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { database, refuseLostFile, wal } = this.#connection
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.run<R>(query)
+  }
+
+  /** Makes no promise if nobody waits: it would cost more than most statements (D-281). */
+  run<R>(query: CompiledQuery): Outcome<R> {
     const waiting = this.#takeTurn()
-    if (waiting !== undefined) await waiting
-    let kind: Kind = 'read'
-    const step = () => {
-      if (!database.isTransaction) refuseLostFile()
-      const prepared = this.#connection.prepare(sql)
-      kind = prepared.kind
-      if (kind !== 'read') wal?.refuseAfterFailure()
-      return run<R>(prepared, parameters as SQLInputValue[])
+    return waiting === undefined
+      ? this.#runInTurn<R>(query)
+      : waiting.then(() => this.#runInTurn<R>(query))
+  }
+
+  #runInTurn<R>(query: CompiledQuery): Outcome<R> {
+    try {
+      return this.#runNow<R>(query)
+    } catch (error) {
+      // Inside a transaction there is nothing to wait for, and a repeated statement could run after a rollback.
+      if (!isBusy(error) || this.#connection.database.isTransaction) throw error
     }
-    const outcome = patiently(database, step)
-    const result = outcome instanceof Promise ? await outcome : outcome
+    return this.#runWhenFree<R>(query)
+  }
+
+  /** Another process writes. Other statements of this one, which may only read, have their turn meanwhile (D-379). */
+  #runWhenFree<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.release()
+    return repeatPatiently(async () => {
+      await this.#takeTurn()
+      try {
+        this.#endLeftOver()
+        return await this.#runNow<R>(query)
+      } catch (error) {
+        this.release()
+        throw error
+      }
+    })
+  }
+
+  #runNow<R>({ sql, parameters }: CompiledQuery): Outcome<R> {
+    const { database, wal } = this.#connection
+    const prepared = this.#connection.statements.prepare(sql)
+    const { kind } = prepared
+    if (!database.isTransaction) {
+      if (kind === 'read') this.#connection.refuseLostFileBeforeRead()
+      else this.#connection.refuseLostFile()
+    }
+    if (kind !== 'read') wal?.refuseAfterFailure()
+    const result = run<R>(prepared, parameters as SQLInputValue[])
     this.#hasWritten ||= hasWritten(kind, result)
-    if (database.isTransaction || kind === 'read') return result
+    if (kind === 'read' || database.isTransaction) return result
     if (this.#hasWritten) wal?.count()
     this.#hasWritten = false
     // The next user continues while this one waits for the disk: for its own commit and for those that it saw.
     this.release()
-    await this.#connection.finishCommits()
-    return result
+    return this.#connection.finishCommits().then(() => result)
   }
 
   async begin(): Promise<void> {
     await this.#takeTurn()
-    // The transaction is still open only if a rollback failed, for example on a faulty disk.
-    await this.rollback()
-    await this.executeQuery(CompiledQuery.raw('begin immediate'))
+    this.#endLeftOver()
+    await this.run(BEGIN)
+  }
+
+  /** Before a transaction of our own, another one is open only if its rollback failed, for example on a faulty disk. */
+  #endLeftOver(): void {
+    const { database } = this.#connection
+    if (database.isTransaction) database.exec('rollback')
   }
 
   async commit(): Promise<void> {
     this.#connection.refuseLostFile()
-    await this.executeQuery(CompiledQuery.raw('commit'))
+    await this.run(COMMIT)
   }
 
   async rollback(): Promise<void> {
@@ -252,7 +268,7 @@ class Lease implements DatabaseConnection {
     // On a full disk SQLite rolls back by itself; rolling back again would hide the original error.
     if (!this.#hasTurn || !this.#connection.database.isTransaction) return
     this.#hasWritten = false
-    await patiently(this.#connection.database, () => this.#connection.database.exec('rollback'))
+    this.#connection.database.exec('rollback')
   }
 
   release(): void {
@@ -278,20 +294,6 @@ class Lease implements DatabaseConnection {
       this.#hasTurn = true
     })
   }
-}
-
-/** Only statements that change rows report whether they did. */
-function hasWritten(kind: Kind, { rows, numAffectedRows = 0n }: QueryResult<unknown>): boolean {
-  if (kind === 'change') return rows.length > 0 || numAffectedRows > 0n
-  return kind === 'other'
-}
-
-function run<R>(
-  { statement, returnsRows }: Prepared,
-  parameters: readonly SQLInputValue[],
-): QueryResult<R> {
-  if (returnsRows) return { rows: statement.all(...parameters) as R[] }
-  return { numAffectedRows: BigInt(statement.run(...parameters).changes), rows: [] }
 }
 
 function openFile(path: string): DatabaseSync {
@@ -327,32 +329,21 @@ function watchFile(path: string): () => void {
   }
 }
 
-/**
- * Waits while another process writes. Inside a transaction there is nothing to wait for, and a repeated
- * statement could run after a rollback: there, the error ends the transaction.
- */
-function patiently<T>(database: DatabaseSync, step: () => T): T | Promise<T> {
-  try {
-    return step()
-  } catch (error) {
-    if (!isWorthWaiting(database, error)) throw error
-  }
-  return repeatPatiently(database, step)
-}
-
-async function repeatPatiently<T>(database: DatabaseSync, step: () => T): Promise<T> {
-  for (let attempt = 2; ; attempt++) {
-    await setTimeout(LOCK_PAUSE_MS)
+/** Repeats the step while another process writes. */
+async function repeatPatiently<T>(step: () => Promise<T>): Promise<T> {
+  const end = performance.now() + LOCK_PATIENCE_MS
+  for (let attempt = 1; ; attempt++) {
+    await (attempt <= LOCK_TURNS ? nextTurn() : pause(LOCK_PAUSE_MS))
     try {
-      return step()
+      return await step()
     } catch (error) {
-      if (!isWorthWaiting(database, error) || attempt === LOCK_ATTEMPTS) throw error
+      if (!isBusy(error) || performance.now() > end) throw error
     }
   }
 }
 
-function isWorthWaiting(database: DatabaseSync, error: unknown): boolean {
-  return resultCode(error) === SQLITE_BUSY && !database.isTransaction
+function isBusy(error: unknown): boolean {
+  return resultCode(error) === SQLITE_BUSY
 }
 
 export function resultCode(error: unknown): number | undefined {
