@@ -30,7 +30,7 @@ import { notFound } from '../refusals.ts'
 import type { ManagementPorts } from './ports.ts'
 
 /** In the order of the response. */
-export const CHECK_STEPS = [
+const CHECK_STEPS = [
   'signer',
   'signature',
   'times',
