@@ -65,7 +65,9 @@ const kinds = names.map((kind) => ({
 const texts = new Map(
   kinds.flatMap(({ files }) => files).map((file) => [file, readFileSync(file, 'utf8')]),
 )
-const needsPostgres = [...texts.values()].some((text) => text.includes('startPostgres'))
+const needsPostgres = [...texts.values()].some((text) =>
+  /startPostgres|migratedDatabase/.test(text),
+)
 // One server for all files: each has its own databases in it, and a server for each would take most of the time.
 const postgres = needsPostgres
   ? await (await import('../test/support/stores/postgres.ts')).startPostgres()

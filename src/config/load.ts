@@ -28,9 +28,10 @@ import {
 } from './config.ts'
 import type { Adjustment } from './durations.ts'
 import type { Environment } from './environment.ts'
-import { ConfigProblems, mergeProblems, schemaProblems } from './problems.ts'
+import { ConfigProblems, mergeProblems } from './problems.ts'
 import { readYamlFile, type Tree } from './read-yaml.ts'
 import { type CheckedFile, ControllerFile } from './schema.ts'
+import { schemaProblems } from './shown/schema-problems.ts'
 import { settingsOf } from './shown/settings.ts'
 import { fillIn, variablesIn } from './variables.ts'
 
@@ -76,7 +77,8 @@ export async function loadConfig(from: {
   const filled = fillIn(written.tree, variable)
   const { tree, override } =
     from.wanted === undefined ? { tree: filled.tree } : overrideAddress(filled.tree, from.wanted)
-  const reading = ControllerFile.safeParse(tree)
+  // A schema that is used once is not worth compiling.
+  const reading = ControllerFile.safeParse(tree, { jitless: true })
   const branded = await readLogo(tree, home)
   const problems = mergeProblems(
     written.repeated,

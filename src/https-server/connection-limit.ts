@@ -120,8 +120,16 @@ function createTally(write: (count: number, about: object) => void) {
   }
 }
 
+let knownDescriptorLimit: number | undefined
+
 /** RLIMIT_NOFILE; Node raises the soft limit to the hard one when it starts. */
 function descriptorLimit(): number {
+  // The report collects much else, so it is asked for once in a process.
+  knownDescriptorLimit ??= readDescriptorLimit()
+  return knownDescriptorLimit
+}
+
+function readDescriptorLimit(): number {
   const report: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report
   const { excludeNetwork = false } = report
   report.excludeNetwork = true // otherwise the report resolves the names of all peers

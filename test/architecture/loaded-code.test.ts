@@ -8,11 +8,20 @@ import { promisify } from 'node:util'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** The modules of Node itself that are loaded after a source of ours. */
-async function nodeModulesAfter(...sources: readonly string[]): Promise<readonly string[]> {
-  const addresses = sources.map((source) => pathToFileURL(join(ROOT, source)).href)
-  const imports = addresses.map((address) => `await import(${JSON.stringify(address)})`)
-  const script = `${imports.join('\n')}\nconsole.log(JSON.stringify(process.moduleLoadList))`
+/** What is loaded after a source of ours: modules of Node by name, ours and those of packages by address. */
+async function loadedAfter(source: string): Promise<readonly string[]> {
+  const address = JSON.stringify(pathToFileURL(join(ROOT, source)).href)
+  const script = `
+    import { registerHooks } from 'node:module'
+    const loaded = []
+    registerHooks({
+      load(url, context, next) {
+        loaded.push(url)
+        return next(url, context)
+      },
+    })
+    await import(${address})
+    console.log(JSON.stringify([...process.moduleLoadList, ...loaded]))`
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--input-type=module',
     '--eval',
@@ -21,11 +30,42 @@ async function nodeModulesAfter(...sources: readonly string[]): Promise<readonly
   return JSON.parse(stdout)
 }
 
-test('neither the command line nor a process of the service loads the code of fetch', async () => {
-  const loaded = await nodeModulesAfter('src/cli/run.ts', 'src/app/workers/worker.ts')
-  assert.ok(loaded.includes('NativeModule http'))
-  assert.deepEqual(
-    loaded.filter((name) => name.includes('undici')),
-    [],
-  )
+function count(loaded: readonly string[], part: string): number {
+  return loaded.filter((name) => name.includes(part)).length
+}
+
+test('the command line loads neither the client nor the configuration until a command needs them', async () => {
+  const loaded = await loadedAfter('src/cli/run.ts')
+  assert.equal(count(loaded, '/src/cli/table/commands.ts'), 1)
+  assert.equal(count(loaded, '/src/config/schema.ts'), 0)
+  assert.equal(count(loaded, '/node_modules/'), 0)
+  assert.equal(count(loaded, 'undici'), 0)
+})
+
+test('a worker loads neither the code of fetch nor libraries that few requests need', async () => {
+  const loaded = await loadedAfter('src/app/workers/worker.ts')
+  assert.equal(count(loaded, '/node_modules/fastify/fastify.js'), 1)
+  for (const part of [
+    'undici',
+    '/pkijs/',
+    '/qrcode/',
+    '/@simplewebauthn/',
+    '/@zxcvbn-ts/',
+    '/pg/',
+  ]) {
+    assert.equal(count(loaded, part), 0, part)
+  }
+})
+
+test('the supervisor loads nothing that answers requests', async () => {
+  const loaded = await loadedAfter('src/app/workers/supervisor.ts')
+  assert.equal(count(loaded, '/src/app/core.ts'), 1)
+  for (const part of [
+    'undici',
+    '/node_modules/fastify/',
+    '/src/web/console/',
+    '/src/app/serving.ts',
+  ]) {
+    assert.equal(count(loaded, part), 0, part)
+  }
 })

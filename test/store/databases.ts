@@ -1,6 +1,6 @@
 /**
- * The databases that every store test runs on. `create` makes an empty one, which is closed and removed when
- * the test ends.
+ * The databases that every store test runs on. `create` makes one with all tables and no rows, `createEmpty` one without
+ * tables, for tests of the first opening. They are closed and removed when the test ends.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,7 @@ import { Client } from 'pg'
 import { Secret } from '../../src/base/secrets/secret.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { openStore, type StoreAddress } from '../../src/store/open.ts'
+import { copyMigratedFile, migratedDatabase } from '../support/stores/migrated-database.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 export interface TestDatabase {
@@ -28,16 +29,23 @@ export interface SharedDatabase extends TestDatabase {
 interface Kind<D extends TestDatabase> {
   readonly name: string
   create(t: TestContext): Promise<D>
+  createEmpty(t: TestContext): Promise<D>
 }
 
 const inMemory: Kind<TestDatabase> = {
   name: 'SQLite in memory',
-  create: async (t) => testDatabase(t, { kind: 'sqlite', path: ':memory:' }),
+  create: (t) => inMemory.createEmpty(t),
+  createEmpty: async (t) => testDatabase(t, { kind: 'sqlite', path: ':memory:' }),
 }
 
 export const sqliteOnDisk: Kind<SharedDatabase & { readonly path: string }> = {
   name: 'SQLite on disk',
   async create(t) {
+    const database = await sqliteOnDisk.createEmpty(t)
+    await copyMigratedFile(database.path)
+    return database
+  },
+  async createEmpty(t) {
     const folder = await mkdtemp(join(tmpdir(), 'latchkey-store-'))
     const path = join(folder, 'latchkey.db')
     return {
@@ -57,22 +65,8 @@ export const sqliteOnDisk: Kind<SharedDatabase & { readonly path: string }> = {
 
 export const postgresql: Kind<SharedDatabase & { readonly url: string }> = {
   name: 'PostgreSQL',
-  async create(t) {
-    const url = await (await startPostgres()).freshDatabase()
-    return {
-      ...testDatabase(t, { kind: 'postgres', url: new Secret(url) }),
-      url,
-      async query(statement) {
-        const client = new Client({ connectionString: url })
-        await client.connect()
-        try {
-          return (await client.query(statement)).rows
-        } finally {
-          await client.end()
-        }
-      },
-    }
-  },
+  create: async (t) => onPostgres(t, await migratedDatabase()),
+  createEmpty: async (t) => onPostgres(t, await (await startPostgres()).freshDatabase()),
 }
 
 export const SHARED: readonly Kind<SharedDatabase>[] = [sqliteOnDisk, postgresql]
@@ -84,6 +78,22 @@ export async function openTwo(database: TestDatabase): Promise<readonly [Store, 
   const { address } = database
   const isAlone = address.kind === 'sqlite' && address.path === ':memory:'
   return [store, isAlone ? store : await database.open()]
+}
+
+function onPostgres(t: TestContext, url: string): SharedDatabase & { readonly url: string } {
+  return {
+    ...testDatabase(t, { kind: 'postgres', url: new Secret(url) }),
+    url,
+    async query(statement) {
+      const client = new Client({ connectionString: url })
+      await client.connect()
+      try {
+        return (await client.query(statement)).rows
+      } finally {
+        await client.end()
+      }
+    },
+  }
 }
 
 function testDatabase(

@@ -23,7 +23,7 @@ interface Rows {
 }
 
 async function open(t: TestContext) {
-  const { path } = await sqliteOnDisk.create(t)
+  const { path } = await sqliteOnDisk.createEmpty(t)
   let syncFile: SyncFile = async () => {}
   const db = new Kysely<Rows>({
     dialect: guarded(sqlite(path, (descriptor) => syncFile(descriptor))),

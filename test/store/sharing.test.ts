@@ -83,7 +83,7 @@ for (const kind of SHARED) {
     })
 
     test('four stores that open an empty database at once migrate it once', async (t) => {
-      const database = await kind.create(t)
+      const database = await kind.createEmpty(t)
       const stores = await Promise.all([1, 2, 3, 4].map(() => database.open()))
       for (const store of stores) assert.deepEqual(await store.signingKeys.list(), [])
       const applied = await database.query('select name from migrations order by name')
@@ -152,7 +152,7 @@ for (const kind of SHARED) {
     })
 
     test('three processes open an empty database at once and write to it', async (t) => {
-      const database = await kind.create(t)
+      const database = await kind.createEmpty(t)
       const writers = ['a', 'b', 'c'].map((name) => startWriter(database.address, name, 30))
       const outcomes = await Promise.all(writers.map((writer) => writer.outcome))
       assert.deepEqual(outcomes, Array(3).fill({ code: 0, errors: '' }))

@@ -49,7 +49,7 @@ test('stops after a bounded time', async (t) => {
 })
 
 test('does not report or change a file that is missing or not a database', async (t) => {
-  const { path } = await sqliteOnDisk.create(t)
+  const { path } = await sqliteOnDisk.createEmpty(t)
   assert.equal(await checkForDamage({ kind: 'sqlite', path }), 'sound')
   assert.deepEqual(await readdir(dirname(path)), [])
   await writeFile(path, 'a letter to a friend, and certainly not a database'.repeat(100))

@@ -14,7 +14,7 @@ import { sqliteOnDisk } from './databases.ts'
 import { anEnding } from './samples.ts'
 
 test('the database and the files beside it are for their owner alone', async (t) => {
-  const { path, open } = await sqliteOnDisk.create(t)
+  const { path, open } = await sqliteOnDisk.createEmpty(t)
   await (await open()).sessionEndings.insert(anEnding('a'))
   const folder = dirname(path)
   const files = await readdir(folder)
@@ -23,7 +23,7 @@ test('the database and the files beside it are for their owner alone', async (t)
 })
 
 test('references are kept, and the WAL is synced by us', async (t) => {
-  const { path } = await sqliteOnDisk.create(t)
+  const { path } = await sqliteOnDisk.createEmpty(t)
   const db = new Kysely<unknown>({ dialect: sqlite(path).dialect })
   t.after(() => db.destroy())
   const setting = async (name: string) => {
@@ -38,7 +38,7 @@ test('references are kept, and the WAL is synced by us', async (t) => {
 })
 
 test('a database in a folder that does not exist is refused', async (t) => {
-  const { path } = await sqliteOnDisk.create(t)
+  const { path } = await sqliteOnDisk.createEmpty(t)
   const missing = join(dirname(path), 'missing', 'latchkey.db')
   await assert.rejects(openStore({ kind: 'sqlite', path: missing }), (error) => {
     assert.ok(error instanceof StoreUnavailable)
@@ -48,7 +48,7 @@ test('a database in a folder that does not exist is refused', async (t) => {
 })
 
 test('a file that is not a database is refused and left as it is', async (t) => {
-  const { path, open } = await sqliteOnDisk.create(t)
+  const { path, open } = await sqliteOnDisk.createEmpty(t)
   await writeFile(path, 'a letter to a friend, and certainly not a database'.repeat(100))
   const { size } = await stat(path)
   await assert.rejects(open(), (error) => {
@@ -60,7 +60,7 @@ test('a file that is not a database is refused and left as it is', async (t) => 
 })
 
 test('a path that cannot be opened is refused with its reason', async (t) => {
-  const { path } = await sqliteOnDisk.create(t)
+  const { path } = await sqliteOnDisk.createEmpty(t)
   await assert.rejects(openStore({ kind: 'sqlite', path: dirname(path) }), (error) => {
     assert.ok(error instanceof StoreUnavailable)
     assert.match(error.message, /^cannot use the database .*: EISDIR/)
@@ -69,7 +69,7 @@ test('a path that cannot be opened is refused with its reason', async (t) => {
 })
 
 test('a call waits while another process writes, without blocking this process', async (t) => {
-  const { path, open } = await sqliteOnDisk.create(t)
+  const { path, open } = await sqliteOnDisk.createEmpty(t)
   const store = await open()
   const other = new DatabaseSync(path)
   t.after(() => other.close())

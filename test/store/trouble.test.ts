@@ -184,7 +184,7 @@ suite('PostgreSQL', () => {
 
 suite('SQLite', () => {
   async function openGuarded(t: TestContext) {
-    const { path } = await sqliteOnDisk.create(t)
+    const { path } = await sqliteOnDisk.createEmpty(t)
     const db = new Kysely<unknown>({ dialect: guarded(sqlite(path)) })
     t.after(() => db.destroy())
     await sql`create table texts (text text)`.execute(db)

@@ -10,7 +10,8 @@ import { freePort } from '../../../test/support/ports.ts'
 import { readEnvironment } from '../../config/environment.ts'
 import { ConfigProblems } from '../../config/problems.ts'
 import { UnusablePlace } from '../listen-places.ts'
-import { openHome, UnusableHome, usingHome } from './home.ts'
+import { openHome } from './home.ts'
+import { UnusableHome, usingHome } from './unusable-home.ts'
 
 async function folderFor(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-home-'))

@@ -1,12 +1,12 @@
 /** Administrator commands other than writing entities: blocking and unblocking, dry runs, keys, events. */
 import { EXPIRY_KINDS } from '../../entities/expiring.ts'
-import { SESSION_OPTIONS } from '../contexts/open-session.ts'
+import { SESSION_OPTIONS } from '../contexts/session-options.ts'
 import { type Command, command } from '../table/command.ts'
 import { BODY, YES } from './entities/entity-commands.ts'
 import { optionsOf } from './entities/fields.ts'
 import { POLICIES } from './entities/resources/policies.ts'
 import { QR_OPTION } from './qr-option.ts'
-import { WAIT } from './sessions/confirmations.ts'
+import { WAIT } from './sessions/wait-option.ts'
 
 const RESET_OPTIONS = {
   'expires-at': {

@@ -21,12 +21,6 @@ import { withProgress } from '../terminal/waiting.ts'
 import { readCertificateFiles } from './certificate-files.ts'
 import { type Contexts, type Credentials, type NamedContext, openContexts } from './contexts.ts'
 
-/** The options of every command with a session. */
-export const SESSION_OPTIONS = {
-  context: { value: 'NAME', names: 'contexts', what: 'a context other than the current one' },
-  json: { what: 'print JSON instead of a table' },
-} as const
-
 /** Throws CommandFailed if there is no login, and ClientErrors. */
 export async function openSession(
   options: { readonly context?: string },

@@ -1,7 +1,7 @@
 /** Loads the configuration of an existing home, for commands that must not create one. */
 import { join, resolve } from 'node:path'
-import { usingHome } from '../../app/installation/home.ts'
 import { exists, RefusedStart } from '../../app/installation/private-files.ts'
+import { usingHome } from '../../app/installation/unusable-home.ts'
 import type { Config } from '../../config/config.ts'
 import { CONFIG_FILE, loadConfig } from '../../config/load.ts'
 import type { HomeOptions } from './home-options.ts'

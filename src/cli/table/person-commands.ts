@@ -1,6 +1,6 @@
 /** The commands for users. docs/cli.md. */
-import { WAIT } from '../admin/sessions/confirmations.ts'
-import { SESSION_OPTIONS } from '../contexts/open-session.ts'
+import { WAIT } from '../admin/sessions/wait-option.ts'
+import { SESSION_OPTIONS } from '../contexts/session-options.ts'
 import { type Command, command } from './command.ts'
 
 const { context, json } = SESSION_OPTIONS

@@ -1,5 +1,5 @@
 /** The commands for operators of the service. */
-import { WAIT } from '../admin/sessions/confirmations.ts'
+import { WAIT } from '../admin/sessions/wait-option.ts'
 import { readHomeOptions } from '../home/home-options.ts'
 import { command } from './command.ts'
 

@@ -1,6 +1,6 @@
 /** The message for the user when a command fails, and its exit code. It never contains a secret. */
-import { UnusableHome } from '../../app/installation/home.ts'
 import { RefusedStart } from '../../app/installation/private-files.ts'
+import { UnusableHome } from '../../app/installation/unusable-home.ts'
 import {
   ClientError,
   FactorRequired,
@@ -11,7 +11,7 @@ import {
   SessionEnded,
   UnexpectedAnswer,
   UntrustedServer,
-} from '../../client/client.ts'
+} from '../../client/errors.ts'
 import { ConfigProblems } from '../../config/problems.ts'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io } from './io.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret } from '../../base/secrets/secret.ts'
-import { claimedIssuer } from './claimed-issuer.ts'
+import { claimedIssuer, claimedParts } from './claimed-issuer.ts'
 
 const part = (text: string) => Buffer.from(text).toString('base64url')
 const HEADER = part('{"alg":"ES256"}')
@@ -16,6 +16,13 @@ test('R057: an issuer that is not a single text is not valid', () => {
   for (const claims of ['{}', '{"iss":7}', '{"iss":null}', '{"iss":["https://idp/"]}']) {
     assert.equal(claimedIssuer(jwt(claims)), null, claims)
   }
+})
+
+test('a token is parsed once', () => {
+  const token = jwt('{"iss":"https://idp/"}')
+  const parts = claimedParts(token)
+  assert.deepEqual(parts, { header: { alg: 'ES256' }, claims: { iss: 'https://idp/' } })
+  assert.equal(claimedParts(token), parts)
 })
 
 const NO_JWT: readonly (readonly [why: string, token: Secret])[] = [

@@ -3,13 +3,13 @@
  * Authentication Policy fields referenced; API 4.5, R104). Other code finds the signer by the token's issuer, and the
  * identity by the claim.
  */
-import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
+import { errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { inSeconds, seconds } from '../../base/time/duration.ts'
 import { epochSeconds, type Instant, minus } from '../../base/time/instant.ts'
 import { type ClockOff, clockOff } from '../audit/clock-off.ts'
 import { claimedSubject } from './claim.ts'
-import { claimedIssuer } from './claimed-issuer.ts'
+import { claimedIssuer, claimedParts } from './claimed-issuer.ts'
 import type { ExternalJwtPorts } from './ports.ts'
 import type { ExternalJwtSigner } from './signer.ts'
 import type { WantedKey } from './signer-keys.ts'
@@ -60,7 +60,7 @@ export async function verifyExternalJwt(
   if (typeof issuer === 'object' && issuer !== null) return invalid(issuer.why)
   // Check this before anything is fetched for the token.
   if (issuer !== signer.issuer) return invalid('the issuer is not the one of the signer')
-  const header = readHeader(text)
+  const header = readHeader(token)
   if ('why' in header) return invalid(header.why)
   const found = await signerKeys.keyFor(signer, header)
   if ('why' in found) return invalid(found.why)
@@ -108,12 +108,11 @@ function invalid(why: string) {
 }
 
 /**
- * For a text that `claimedIssuer` could read. Only alg and kid select the key; jku, x5u, jwk and x5c are never read
+ * For a token that `claimedIssuer` could read. Only alg and kid select the key; jku, x5u, jwk and x5c are never read
  * (R054).
  */
-export function readHeader(text: string): WantedKey | { readonly why: string } {
-  const header: Readonly<Record<string, unknown>> = decodeProtectedHeader(text)
-  const { alg, kid, crit } = header
+export function readHeader(token: Secret): WantedKey | { readonly why: string } {
+  const { alg, kid, crit } = claimedParts(token)?.header ?? {}
   if (crit !== undefined) return { why: 'the header demands an extension (crit)' }
   if (!isAllowed(alg)) return { why: 'the algorithm is not allowed' }
   if (kid !== undefined && typeof kid !== 'string') return { why: 'the kid is not text' }

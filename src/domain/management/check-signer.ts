@@ -99,7 +99,7 @@ export async function checkSigner(
     return summary(outcomes)
   }
   const text = token.reveal()
-  outcomes.signature = await checkSignature(ports, signer, text)
+  outcomes.signature = await checkSignature(ports, signer, token)
   const claims = decodeJwt(text)
   const now = ports.clock.now()
   outcomes.times = checkTimes(text, claims, now)
@@ -117,9 +117,9 @@ export async function checkSigner(
 async function checkSignature(
   { signerKeys }: Pick<Ports, 'signerKeys'>,
   signer: ExternalJwtSigner,
-  text: string,
+  token: Secret,
 ): Promise<Outcome> {
-  const header = readHeader(text)
+  const header = readHeader(token)
   if ('why' in header) return failed(header.why, { expected: knownKeys({ signerKeys }, signer) })
   const received = `kid ${header.kid === undefined ? 'none' : shown(header.kid)}, alg ${header.alg}`
   const found = await signerKeys.keyFor(signer, header)
@@ -127,7 +127,7 @@ async function checkSignature(
   const expected = knownKeys({ signerKeys }, signer)
   if ('why' in found) return failed(found.why, { expected, received })
   try {
-    await compactVerify(text, found.key, { algorithms: [header.alg] })
+    await compactVerify(token.reveal(), found.key, { algorithms: [header.alg] })
   } catch (error) {
     if (!(error instanceof errors.JOSEError) && !(error instanceof TypeError)) throw error
     return failed('the signature is not by that key of the signer', { expected, received })

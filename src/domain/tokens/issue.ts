@@ -101,8 +101,7 @@ export async function issueTokens(
     if (!(await useProof(tx, key))) return 'replayed'
     // Lock the identity first, as its deletion does; the opposite order could deadlock.
     const holder = await holdLogin(tx, { primary, identity }, now)
-    if ((await tx.authRequests.takeByCode(codeHash, { at, sessionId })) === undefined)
-      return 'spent'
+    if (!(await tx.authRequests.spendByCode(codeHash, { at, sessionId }))) return 'spent'
     if (holder === undefined) return 'gone'
     await tx.identities.markLogin(identity.id, now)
     // D-53; but never before the access token, which always has its full lifetime (D-24) and can be ended until then.

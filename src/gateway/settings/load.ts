@@ -5,13 +5,9 @@
 import { resolve } from 'node:path'
 import { adjustDurations } from '../../config/adjust-durations.ts'
 import type { Adjustment } from '../../config/durations.ts'
-import {
-  ConfigProblems,
-  mergeProblems,
-  type Problem,
-  schemaProblems,
-} from '../../config/problems.ts'
+import { ConfigProblems, mergeProblems, type Problem } from '../../config/problems.ts'
 import { readYamlFile } from '../../config/read-yaml.ts'
+import { schemaProblems } from '../../config/shown/schema-problems.ts'
 import { fillIn } from '../../config/variables.ts'
 import { routingFault } from '../routing/choose-upstream.ts'
 import { type CheckedGatewayFile, GATEWAY_KEYS, GatewayFile } from './schema.ts'
@@ -51,7 +47,8 @@ export async function loadGatewaySettings(from: {
   if (!written.ok) throw new ConfigProblems(source, written.problems)
   const filled = fillIn(written.tree, from.variable)
   const tree = withGiven(filled.tree, from.given)
-  const reading = GatewayFile.safeParse(tree)
+  // A schema that is used once is not worth compiling.
+  const reading = GatewayFile.safeParse(tree, { jitless: true })
   const problems = mergeProblems(
     written.repeated,
     filled.problems,

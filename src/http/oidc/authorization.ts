@@ -80,7 +80,7 @@ async function authorize(
     const answer = await signOn(ports, call, tried, { listener, silent })
     if (answer !== undefined) return withLanguage(answer, parameters)
   }
-  if (started.next === 'answer') return sendToClient(call.presentation, started.answer)
+  if (started.next === 'answer') return sendToClient(call, started.answer)
   const { method, authRequestId, key, cookie } = started
   const answer = redirect(`${METHOD_PATHS[method]}?authRequestID=${authRequestId}`, {
     [AUTH_REQUEST_ID_HEADER]: authRequestId,

@@ -4,18 +4,18 @@
 import type { ClientAnswer } from '../../domain/login/request/client-answer.ts'
 import { formActionSource } from '../../protocol/redirect-uri.ts'
 import { formPostPage } from '../../web/login/pages/form-post-page.ts'
-import type { Presentation } from '../../web/login/presentation.ts'
 import { type Answer, page, redirect } from '../answer.ts'
+import type { Call } from '../call.ts'
 
 export function sendToClient(
-  presentation: Presentation,
+  call: Pick<Call, 'presentation'>,
   { redirectUri, responseMode, parameters }: ClientAnswer,
 ): Answer {
   if (responseMode === 'form_post') {
     const policy = { formAction: [formActionSource(redirectUri)], script: 'form-post' } as const
     return page(
       200,
-      formPostPage(presentation, { action: redirectUri, fields: parameters }),
+      formPostPage(call.presentation, { action: redirectUri, fields: parameters }),
       policy,
     )
   }

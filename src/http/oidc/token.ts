@@ -41,6 +41,7 @@ export function addToken(
     readonly grants?: Readonly<Record<string, OtherGrant>>
   } = {},
 ): void {
+  const grants = new Map(Object.entries(also.grants ?? {}))
   router.add(
     {
       method: 'POST',
@@ -56,7 +57,6 @@ export function addToken(
       const grantType = one('grant_type')
       if (grantType === undefined) throw invalid('grant_type', 'is missing')
       const known = GRANT_TYPES.find((type) => type === grantType)
-      const grants = new Map(Object.entries(also.grants ?? {}))
       const other = grants.get(grantType)
       if (known === undefined && other === undefined) throw new Failure('UNSUPPORTED_GRANT_TYPE')
       const clientId = readClientId(call, one('client_id'), one('client_secret'))

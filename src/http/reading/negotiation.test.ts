@@ -62,6 +62,15 @@ for (const accept of NEITHER) {
   test(`Accept: ${accept} gets neither`, () => assert.equal(wanted(accept), undefined))
 }
 
+test('an answer that is remembered belongs to its own field', () => {
+  for (let round = 0; round < 2; round++) {
+    // More different fields than are remembered.
+    for (let i = 100; i < 400; i++) assert.equal(wanted(`text/html;q=0.${i}`), 'html')
+    assert.equal(wanted('application/json'), 'json')
+    assert.equal(wanted('image/png'), undefined)
+  }
+})
+
 test('D-210: a field of more than 1,000 characters counts as not sent', () => {
   const page = (length: number) => `text/html,${'x'.repeat(length - 'text/html,'.length)}`
   assert.equal(wanted(page(1_000)), 'html')

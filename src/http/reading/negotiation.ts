@@ -29,8 +29,24 @@ export function preferencesOf({ headers }: Headers): Negotiator {
   return new Negotiator({ headers: Object.fromEntries(short) })
 }
 
+type Wanted = 'html' | 'json' | undefined
+
+/** By the field, of which callers send few different ones. The oldest is dropped. */
+const wanted = new Map<string | undefined, Wanted>()
+const MOST_WANTED = 200
+
 /** Undefined if the caller accepts neither. */
-export function wantedContent(head: Headers): 'html' | 'json' | undefined {
+export function wantedContent(head: Headers): Wanted {
+  const { accept } = head.headers
+  if (wanted.has(accept)) return wanted.get(accept)
+  const content = bestContent(head)
+  if (accept !== undefined && accept.length > LONGEST_FIELD) return content
+  wanted.set(accept, content)
+  if (wanted.size > MOST_WANTED) wanted.delete(wanted.keys().next().value)
+  return content
+}
+
+function bestContent(head: Headers): Wanted {
   const [best] = preferencesOf(head).mediaTypes([JSON_TYPE, HTML_TYPE])
   if (best === undefined) return undefined
   return best === HTML_TYPE ? 'html' : 'json'

@@ -77,13 +77,15 @@ const FIND_BY_CODE = fixedQuery((db, { codeHash }: { codeHash: SecretHash }) =>
     .where('state', '=', 'code-issued'),
 )
 /** One statement finds the code and uses it up: of several concurrent calls, only one gets the row. */
-const TAKE_BY_CODE = fixedQuery((db, { codeHash, at, sessionId }: CodeRedemption) =>
+const spend = (db: Kysely<Tables>, { codeHash, at, sessionId }: CodeRedemption) =>
   db
     .updateTable('auth_requests')
     .set({ state: 'tokens-issued', session_id: sessionId, redeemed_at: at })
     .where('code_hash', '=', codeHash)
     .where('state', '=', 'code-issued')
-    .returningAll(),
+const SPEND_BY_CODE = fixedQuery(spend)
+const TAKE_BY_CODE = fixedQuery((db, redemption: CodeRedemption) =>
+  spend(db, redemption).returningAll(),
 )
 interface CodeRedemption {
   readonly codeHash: SecretHash
@@ -136,6 +138,9 @@ export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
       const row = await TAKE_BY_CODE.first(db, { codeHash, ...redemption })
       return row && codeIssued(row)
     },
+
+    spendByCode: async (codeHash, redemption) =>
+      (await SPEND_BY_CODE.count(db, { codeHash, ...redemption })) === 1,
 
     async findRedeemed(codeHash) {
       const row = await db

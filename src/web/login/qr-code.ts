@@ -2,8 +2,13 @@
  * Draws QR codes, so that a secret is sent to no other service. Black on white with the border of four modules that the
  * standard requires (ISO/IEC 18004), also in dark mode: cameras need it.
  */
-import { create, toBuffer } from 'qrcode'
+import { createRequire } from 'node:module'
+import type QrCode from 'qrcode'
 import { html, type SafeHtml } from './html.ts'
+
+const require = createRequire(import.meta.url)
+/** Loaded when the first code is drawn, which most processes never do (D-263). */
+const qrcode = (): typeof QrCode => require('qrcode')
 
 const BORDER = 4
 
@@ -16,7 +21,7 @@ const MOST_BYTES = 858
 /** Returns an SVG, standalone or for a page; undefined if the text is too long to be scanned. */
 export function qrCodeSvg(text: string, label: string): SafeHtml | undefined {
   if (!fits(text)) return undefined
-  const { modules } = create(text, LEVEL)
+  const { modules } = qrcode().create(text, LEVEL)
   const side = modules.size + 2 * BORDER
   let path = ''
   for (let row = 0; row < modules.size; row += 1) {
@@ -34,13 +39,13 @@ export function qrCodeSvg(text: string, label: string): SafeHtml | undefined {
 /** Returns a PNG, for clients that cannot show an SVG (API 3.1). */
 export async function qrCodePng(text: string): Promise<Uint8Array | undefined> {
   if (!fits(text)) return undefined
-  return toBuffer(text, { ...LEVEL, type: 'png', margin: BORDER, scale: 8 })
+  return qrcode().toBuffer(text, { ...LEVEL, type: 'png', margin: BORDER, scale: 8 })
 }
 
 /** For terminals: two rows of modules on a line, black on white whatever the colors of the terminal. */
 export function qrCodeLines(text: string): readonly string[] | undefined {
   if (!fits(text)) return undefined
-  const { modules } = create(text, LEVEL)
+  const { modules } = qrcode().create(text, LEVEL)
   const isDark = (row: number, column: number) =>
     [row, column].every((at) => at >= 0 && at < modules.size) && modules.get(row, column) !== 0
   const lines: string[] = []

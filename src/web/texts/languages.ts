@@ -67,21 +67,26 @@ const BY_LANGUAGE: Readonly<Record<Language, Texts>> = { en: create('en'), de: c
 
 function create(language: Language): Texts {
   const texts = TEXTS[language]
-  const plurals = new Intl.PluralRules(language)
-  const dates = new Intl.DateTimeFormat(DATE_LOCALES[language], {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    timeZone: 'UTC',
-  })
+  // Made when they are first needed: they load tables that take time and memory (D-263).
+  let plurals: Intl.PluralRules | undefined
+  let dates: Intl.DateTimeFormat | undefined
   return {
     language,
     say: (key, ...[values = {}]) => filled(texts[key], values),
     count(key, count) {
+      plurals ??= new Intl.PluralRules(language)
       const form = plurals.select(count) === 'one' ? 'one' : 'other'
       return filled(texts[`${key}.${form}`], { count })
     },
     template: (key) => texts[key],
-    time: (at) => `${dates.format(at)} UTC`,
+    time(at) {
+      dates ??= new Intl.DateTimeFormat(DATE_LOCALES[language], {
+        dateStyle: 'medium',
+        timeStyle: 'short',
+        timeZone: 'UTC',
+      })
+      return `${dates.format(at)} UTC`
+    },
   }
 }
 

@@ -11,8 +11,8 @@ import {
 import { median, spreadOf } from '../statistics.ts'
 import { type Row, short } from '../table.ts'
 
-/** After a start, until compilation and garbage collection have settled. */
-const SETTLE_MILLISECONDS = 4000
+/** After a start, until compilation has settled and memory was given back, after ten quiet seconds (D-275). */
+const SETTLE_MILLISECONDS = 13_000
 const WINDOW_MILLISECONDS = 4000
 const MEBIBYTE = 2 ** 20
 

@@ -19,12 +19,12 @@ import { assertRefreshRefused, refresh } from '../../support/login/refresh.ts'
 import { administrate, administratorWith } from '../../support/management.ts'
 import type { Service } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 
 const IDENTITY = `${CLIENT_API}/current-identity`
 
 async function twoInstances(t: TestContext): Promise<[Service, Service]> {
-  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const shared = await installation(await migratedDatabase())
   const clock = new TestClock()
   return Promise.all([shared.start(t, { clock }), shared.start(t, { clock })])
 }

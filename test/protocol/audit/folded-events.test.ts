@@ -9,6 +9,7 @@ import { administrate } from '../../support/management.ts'
 import { startMonitored } from '../../support/monitoring/monitoring.ts'
 import { sampleOf } from '../../support/monitoring/prometheus-text.ts'
 import type { Service } from '../../support/service.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 import { sql } from '../../support/stores/sql.ts'
 
@@ -17,7 +18,7 @@ after(() => postgres.stop())
 
 const DATABASES = {
   SQLite: async () => ({}),
-  PostgreSQL: async () => ({ db: await postgres.freshDatabase() }),
+  PostgreSQL: async () => ({ db: await migratedDatabase() }),
 }
 
 const EDGE = { limits: { failuresPerAddress: 0, trustedProxies: ['127.0.0.1', '::1'] } }

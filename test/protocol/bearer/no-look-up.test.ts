@@ -22,7 +22,7 @@ import type { Issuer } from '../../../src/protocol/oidc.ts'
 import { bearer, logIn } from '../../support/login/login.ts'
 import { startService } from '../../support/service.ts'
 import { vaultOf } from '../../support/signing.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 
 test('D-34: authenticating a call asks the store nothing, however many calls there are', async (t) => {
   const service = await startService(t)
@@ -90,7 +90,7 @@ test('D-34: authenticating a call asks the store nothing, however many calls the
 })
 
 test('D-34: a call is authenticated while every table of sessions and identities is locked', async (t) => {
-  const url = await (await startPostgres()).freshDatabase()
+  const url = await migratedDatabase()
   const service = await startService(t, { config: { db: url } })
   const { access_token } = await logIn(service)
   const locker = new Client({ connectionString: url })

@@ -24,7 +24,7 @@ import { answerOf, beginLogin, exchange, REDIRECT_URI } from '../../support/logi
 import { administrate, assertRefused } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 
 const openssl = await openOpenssl()
 after(() => openssl.close())
@@ -172,7 +172,7 @@ test('R095: the certificate of an identity is removed', async (t) => {
 })
 
 test('D-34: a CA that one instance verifies or removes is soon trusted or refused by the other', async (t: TestContext) => {
-  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const shared = await installation(await migratedDatabase())
   const options = { clock: new TestClock(), config: WITHOUT_LIMIT }
   const [a, b] = await Promise.all([shared.start(t, options), shared.start(t, options)])
   const port = b.config.listeners[0].bindPoints[0].interface.port

@@ -6,7 +6,7 @@ import { TestClock } from '../../support/clocks/clock.ts'
 import { exchangeAsGo, logInAsGo, OPENZITI, TOKEN_TYPES } from '../../support/login/openziti.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 
 const isAlive = async (service: Service, token: string) =>
   (
@@ -85,7 +85,7 @@ test('of many second calls at once one gets an ID token, and the session lives o
 })
 
 test('on PostgreSQL: a pair over two instances, and of many second calls at both one gets an ID token', async (t) => {
-  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const shared = await installation(await migratedDatabase())
   const clock = new TestClock()
   const config = OPENZITI
   const [a, b] = await Promise.all([

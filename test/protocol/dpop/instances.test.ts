@@ -13,12 +13,13 @@ import {
   tokenRequest,
 } from '../../support/login/dpop.ts'
 import { installation } from '../../support/stores/instances.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 
 after(async () => (await startPostgres()).stop())
 
 test('two instances agree on nonces and proofs', async (t) => {
-  const { start } = await installation(await (await startPostgres()).freshDatabase())
+  const { start } = await installation(await migratedDatabase())
   const one = await start(t)
   const two = await start(t)
   const key = await dpopKey()
@@ -66,9 +67,8 @@ test('two instances agree on nonces and proofs', async (t) => {
 })
 
 test('the nonce of another installation is not accepted', async (t) => {
-  const postgres = await startPostgres()
-  const here = await (await installation(await postgres.freshDatabase())).start(t)
-  const there = await (await installation(await postgres.freshDatabase())).start(t)
+  const here = await (await installation(await migratedDatabase())).start(t)
+  const there = await (await installation(await migratedDatabase())).start(t)
   const reply = await tokenRequest(here, await dpopKey(), await codeForm(here), {
     nonce: await freshNonce(there),
   })

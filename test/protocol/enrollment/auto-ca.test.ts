@@ -24,7 +24,7 @@ import { CLIENT, whoLogsIn } from '../../support/certificates/renewal.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { administrate, assertRefused, MANAGEMENT } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 
 const openssl = await openOpenssl()
 after(() => openssl.close())
@@ -255,7 +255,7 @@ test('R095: certificates that cannot enroll', async (t) => {
 })
 
 test('on PostgreSQL one certificate creates one identity, even with concurrent calls', async (t) => {
-  const db = await (await startPostgres()).freshDatabase()
+  const db = await migratedDatabase()
   const service = await startService(t, { config: { db } })
   const admin = await administrate(service)
   const ca = await makeCa()

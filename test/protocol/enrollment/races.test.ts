@@ -13,13 +13,14 @@ import { onceReady, type Reply } from '../../support/http-client.ts'
 import { administrate, assertRefused, logInAs } from '../../support/management.ts'
 import { temporaryFolder } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 
 after(async () => (await startPostgres()).stop())
 
 const DATABASES: Record<string, (t: TestContext) => Promise<string>> = {
   SQLite: async (t) => join(await temporaryFolder(t), 'shared.db'),
-  PostgreSQL: async () => (await startPostgres()).freshDatabase(),
+  PostgreSQL: migratedDatabase,
 }
 
 const TWENTY = Array.from({ length: 20 }, (_, i) => i)

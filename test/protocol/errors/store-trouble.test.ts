@@ -10,6 +10,7 @@ import { assertRefused } from '../../support/management.ts'
 import { startMonitored } from '../../support/monitoring/monitoring.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
 import { startCable } from '../../support/stores/cable.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 
 after(async () => (await startPostgres()).stop())
@@ -32,8 +33,7 @@ function assertTrouble(reply: Reply): void {
 }
 
 test('answers every caller with 503, never 400 or 500, if connections to the database are reset', async (t) => {
-  const postgres = await startPostgres()
-  const cable = await startCable(t, await postgres.freshDatabase())
+  const cable = await startCable(t, await migratedDatabase())
   const service = await startService(t, { config: { db: cable.url } })
   const { refresh_token: token = '' } = await logIn(service, { scope: 'openid offline_access' })
   cable.pull()

@@ -13,12 +13,13 @@ import { eventually } from '../../support/eventually.ts'
 import { openConsole } from '../../support/login/account.ts'
 import { administrate } from '../../support/management.ts'
 import { installation } from '../../support/stores/instances.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 
 after(async () => (await startPostgres()).stop())
 
 test('a gateway that is cut off is shown as unconfirmed until it is back, and refuses by itself', async (t) => {
-  const shared = await installation(await (await startPostgres()).freshDatabase(), ['console'])
+  const shared = await installation(await migratedDatabase(), ['console'])
   const clock = new TestClock()
   const [a, b] = await Promise.all([shared.start(t, { clock }), shared.start(t, { clock })])
   const portOf = (service: typeof a) =>

@@ -8,6 +8,7 @@ import { type Monitored, startMonitored } from '../../support/monitoring/monitor
 import { sampleOf } from '../../support/monitoring/prometheus-text.ts'
 import { ADMIN } from '../../support/service.ts'
 import { startCable } from '../../support/stores/cable.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 
 after(async () => (await startPostgres()).stop())
@@ -30,8 +31,7 @@ const until = (monitored: Monitored, fits: (ids: readonly string[]) => boolean, 
   }, what)
 
 test('PostgreSQL that is gone, silent or back is noticed', async (t) => {
-  const postgres = await startPostgres()
-  const cable = await startCable(t, await postgres.freshDatabase())
+  const cable = await startCable(t, await migratedDatabase())
   const monitored = await startMonitored(t, { config: { db: cable.url } })
   assert.deepEqual(await unhealthy(monitored), [])
 
@@ -74,7 +74,7 @@ test('PostgreSQL that is gone, silent or back is noticed', async (t) => {
 })
 
 test('D-297: a locked table in PostgreSQL is 503 for the calls that need it, and the service stays healthy', async (t) => {
-  const url = await (await startPostgres()).freshDatabase()
+  const url = await migratedDatabase()
   const monitored = await startMonitored(t, { config: { db: url } })
   const { service } = monitored
   const other = new Client({ connectionString: url })

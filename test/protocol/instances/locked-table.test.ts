@@ -8,6 +8,7 @@ import { Client } from 'pg'
 import { eventually } from '../../support/eventually.ts'
 import { bearer, logIn } from '../../support/login/login.ts'
 import { ADMIN, startService } from '../../support/service.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 
 after(async () => (await startPostgres()).stop())
@@ -16,7 +17,7 @@ after(async () => (await startPostgres()).stop())
 const LOGINS = 40
 
 test('bearer calls and health checks go on while every other connection waits for a locked table', async (t) => {
-  const db = await (await startPostgres()).freshDatabase()
+  const db = await migratedDatabase()
   const apis = ['edge-client', 'edge-management', 'health-checks']
   const service = await startService(t, {
     config: {

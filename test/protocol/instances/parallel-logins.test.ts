@@ -4,12 +4,12 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { bearer, logIn } from '../../support/login/login.ts'
 import { type ServiceOptions, startService } from '../../support/service.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { sql } from '../../support/stores/sql.ts'
 
 const DATABASES: Readonly<Record<string, () => Promise<ServiceOptions>>> = {
   SQLite: async () => ({}),
-  PostgreSQL: async () => ({ config: { db: await (await startPostgres()).freshDatabase() } }),
+  PostgreSQL: async () => ({ config: { db: await migratedDatabase() } }),
 }
 
 for (const [database, options] of Object.entries(DATABASES)) {

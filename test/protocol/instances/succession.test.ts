@@ -25,7 +25,7 @@ import { bearer, logIn } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { sql } from '../../support/stores/sql.ts'
 
 const openssl = await openOpenssl()
@@ -197,7 +197,7 @@ test('when the old issuing CA ends, so does the trust in what it signed', async 
 })
 
 test('two instances make one successor, and each takes it over without a restart', async (t) => {
-  const db = await (await startPostgres()).freshDatabase()
+  const db = await migratedDatabase()
   const shared = await installation(db)
   const { clock, goOn } = oldClock()
   const first = await shared.start(t, { clock })

@@ -32,13 +32,12 @@ import {
 } from '../../support/login/login.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 import { sql } from '../../support/stores/sql.ts'
 
-const freshDatabase = async () => (await startPostgres()).freshDatabase()
-
-async function twoInstances(t: TestContext): Promise<[Service, Service]> {
-  const shared = await installation(await freshDatabase())
+async function twoInstances(t: TestContext, db?: string): Promise<[Service, Service]> {
+  const shared = await installation(db ?? (await migratedDatabase()))
   const clock = new TestClock()
   return Promise.all([shared.start(t, { clock }), shared.start(t, { clock })])
 }
@@ -50,7 +49,7 @@ const good = ({ code, verifier }: { code: string; verifier: string }) => ({
 })
 
 test('D-48: two instances that start at the same moment on an empty database', async (t) => {
-  const [a, b] = await twoInstances(t)
+  const [a, b] = await twoInstances(t, await (await startPostgres()).freshDatabase())
 
   await t.test('share one administrator, one line of signing keys and one CA', async () => {
     const count = async (table: string) =>
@@ -164,7 +163,7 @@ test('D-48: two instances that start at the same moment on an empty database', a
 })
 
 test('D-48: a start with another installation secret is refused, and says why', async (t) => {
-  const shared = await installation(await freshDatabase())
+  const shared = await installation(await migratedDatabase())
   const service = await shared.start(t)
   const { home, config } = await shared.foreignHome(t)
   await assert.rejects(
@@ -193,7 +192,7 @@ for (const table of ['session_endings', 'rule_versions']) {
 
 async function loseTouch(t: TestContext, table: string): Promise<void> {
   const clock = new UptimeClock()
-  const db = await freshDatabase()
+  const db = await migratedDatabase()
   const service = await startService(t, { clock, config: { db } })
   const { access_token } = await logIn(service)
   const locker = new Client({ connectionString: db })

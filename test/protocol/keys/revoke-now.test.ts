@@ -16,7 +16,7 @@ import { logInOffline, post, refreshed, revoke } from '../../support/login/refre
 import { type Service, startService } from '../../support/service.ts'
 import { thiefOf } from '../../support/signing.ts'
 import { installation } from '../../support/stores/instances.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { sql } from '../../support/stores/sql.ts'
 
 async function challengeAt(service: Service, token: string): Promise<string | undefined> {
@@ -31,7 +31,7 @@ async function felt(service: Service, token: string): Promise<void> {
 }
 
 async function twoInstances(t: TestContext) {
-  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const shared = await installation(await migratedDatabase())
   const clock = new TestClock()
   return Promise.all([shared.start(t, { clock }), shared.start(t, { clock })])
 }

@@ -26,7 +26,7 @@ import { bearer } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { sql } from '../../support/stores/sql.ts'
 
 async function start(t: TestContext) {
@@ -273,7 +273,7 @@ test('R026: the token of a partial session is not a bearer token either', async 
 })
 
 test('D-36: a session that one instance completes is complete on the other within a second', async (t) => {
-  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const shared = await installation(await migratedDatabase())
   const clock = new UptimeClock()
   clock.hold()
   const [a, b] = [await shared.start(t, { clock }), await shared.start(t, { clock })]

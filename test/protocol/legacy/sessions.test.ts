@@ -20,7 +20,7 @@ import { bearer, logIn } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { sql } from '../../support/stores/sql.ts'
 
 const PASSWORD = 'a password of somebody'
@@ -276,7 +276,7 @@ test('D-34: what ends a legacy session ends it at the next call', async (t) => {
 })
 
 test('D-34: a logout on one instance reaches the other within a second', async (t) => {
-  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const shared = await installation(await migratedDatabase())
   const clock = new UptimeClock()
   const [a, b] = [await shared.start(t, { clock }), await shared.start(t, { clock })]
   const token = await legacyToken(a)

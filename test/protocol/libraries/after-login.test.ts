@@ -10,6 +10,7 @@ import * as client from 'openid-client'
 import { answerTo, INVALID } from '../../support/login/challenges.ts'
 import { logInOffline } from '../../support/login/refresh.ts'
 import { ADMIN, type Service, type ServiceOptions, startService } from '../../support/service.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 
 after(async () => (await startPostgres()).stop())
@@ -19,7 +20,7 @@ const BYE = 'http://127.0.0.1:9876/bye'
 
 const DATABASES: Readonly<Record<string, () => Promise<ServiceOptions>>> = {
   SQLite: async () => ({}),
-  PostgreSQL: async () => ({ config: { db: await (await startPostgres()).freshDatabase() } }),
+  PostgreSQL: async () => ({ config: { db: await migratedDatabase() } }),
 }
 
 /** The library understood the refusal. */

@@ -8,6 +8,7 @@ import { decodeJwt } from 'jose'
 import * as oauth from 'oauth4webapi'
 import * as client from 'openid-client'
 import { ADMIN, type Service, type ServiceOptions, startService } from '../../support/service.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 
 after(async () => (await startPostgres()).stop())
@@ -18,7 +19,7 @@ const RESOURCE = '/edge/client/v1/current-identity'
 
 const DATABASES: Readonly<Record<string, () => Promise<ServiceOptions>>> = {
   SQLite: async () => ({}),
-  PostgreSQL: async () => ({ config: { db: await (await startPostgres()).freshDatabase() } }),
+  PostgreSQL: async () => ({ config: { db: await migratedDatabase() } }),
 }
 
 for (const [database, options] of Object.entries(DATABASES)) {

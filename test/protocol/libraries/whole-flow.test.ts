@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import * as oauth from 'oauth4webapi'
 import * as client from 'openid-client'
 import { ADMIN, type Service, type ServiceOptions, startService } from '../../support/service.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 
 const REDIRECT_URI = 'http://127.0.0.1:9876/callback'
 const CLIENT_ID = 'service'
@@ -16,7 +16,7 @@ const RESOURCE = '/edge/client/v1/current-identity'
 
 const DATABASES: Readonly<Record<string, () => Promise<ServiceOptions>>> = {
   SQLite: async () => ({}),
-  PostgreSQL: async () => ({ config: { db: await (await startPostgres()).freshDatabase() } }),
+  PostgreSQL: async () => ({ config: { db: await migratedDatabase() } }),
 }
 
 /** Follows the authorization URL as a program does, and answers where the client is sent back to. */

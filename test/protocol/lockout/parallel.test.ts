@@ -11,7 +11,7 @@ import { bearer, logIn } from '../../support/login/login.ts'
 import { type Administrator, administrate, assertRefused } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { sql } from '../../support/stores/sql.ts'
 
 const PASSWORD = 'a password of somebody'
@@ -71,7 +71,7 @@ test('R079: 100 guesses at the same moment count as 100', async (t) => {
 })
 
 test('R079: guesses on two instances count together', async (t) => {
-  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const shared = await installation(await migratedDatabase())
   const a = await shared.start(t, { config: CONFIG, clock: clockOfStandingUptime() })
   const b = await shared.start(t, { config: CONFIG, clock: a.clock })
   const admin = await administrate(a)

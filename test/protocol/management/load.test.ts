@@ -13,7 +13,7 @@ import { logIn } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { sql } from '../../support/stores/sql.ts'
 
 const NAMES = 200
@@ -25,7 +25,7 @@ const LOGINS = 16
 const INSTANCES: Readonly<Record<string, (t: TestContext) => Promise<readonly Service[]>>> = {
   'one instance on SQLite': async (t) => [await startService(t)],
   'two instances on PostgreSQL': async (t) => {
-    const shared = await installation(await (await startPostgres()).freshDatabase())
+    const shared = await installation(await migratedDatabase())
     return [await shared.start(t), await shared.start(t)]
   },
 }

@@ -9,6 +9,7 @@ import type { Reply } from '../../support/http-client.ts'
 import { type Administrator, administrate } from '../../support/management.ts'
 import type { Service } from '../../support/service.ts'
 import { type Installation, installation } from '../../support/stores/instances.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 
 const PASSWORD = 'a password of somebody'
@@ -24,7 +25,7 @@ interface Place {
 
 /** Two instances of one installation, and an administrator at each. */
 async function twoPlaces(t: TestContext): Promise<readonly [Place, Place]> {
-  const one: Installation = await installation(await postgres.freshDatabase())
+  const one: Installation = await installation(await migratedDatabase())
   const places: Place[] = []
   for (let i = 0; i < 2; i += 1) {
     const service = await one.start(t)

@@ -15,6 +15,7 @@ import {
 } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 
 const PASSWORD = 'a password of somebody'
@@ -107,7 +108,7 @@ const PLACES: Readonly<Record<string, (t: TestContext) => Promise<readonly [Serv
     return [service, service]
   },
   'at two instances on PostgreSQL': async (t) => {
-    const one = await installation(await postgres.freshDatabase())
+    const one = await installation(await migratedDatabase())
     return [await one.start(t), await one.start(t)]
   },
 }

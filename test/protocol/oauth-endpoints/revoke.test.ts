@@ -20,6 +20,7 @@ import {
 import { type Service, startService } from '../../support/service.ts'
 import { thiefOf } from '../../support/signing.ts'
 import { installation } from '../../support/stores/instances.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 import { sql } from '../../support/stores/sql.ts'
 
@@ -208,7 +209,7 @@ test('revocation is in discovery, and open to the pages of listed origins', asyn
 })
 
 test('D-34: a revoked access token is soon refused on every instance', async (t) => {
-  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const shared = await installation(await migratedDatabase())
   const clock = new TestClock()
   const [one, other] = await Promise.all([shared.start(t, { clock }), shared.start(t, { clock })])
   for (const kind of ['access_token', 'refresh_token'] as const) {

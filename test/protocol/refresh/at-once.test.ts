@@ -20,6 +20,7 @@ import {
 } from '../../support/login/refresh.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
 import { sql } from '../../support/stores/sql.ts'
 
@@ -34,7 +35,7 @@ const SETUPS: Readonly<Record<string, (t: TestContext) => Promise<[Service, Serv
     return [service, service]
   },
   'PostgreSQL with two instances': async (t) => {
-    const shared = await installation(await (await startPostgres()).freshDatabase())
+    const shared = await installation(await migratedDatabase())
     const clock = clockOfStandingUptime()
     return Promise.all([shared.start(t, { clock }), shared.start(t, { clock })])
   },

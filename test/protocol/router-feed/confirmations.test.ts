@@ -21,7 +21,7 @@ import {
 import { webAt } from '../../support/ports.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { sql } from '../../support/stores/sql.ts'
 
 const CONFIRM = `${CLIENT_API}/router-confirmations`
@@ -353,7 +353,7 @@ suite('one instance', () => {
 })
 
 test('D-381: two instances, and a gateway that is cut off', async (t) => {
-  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const shared = await installation(await migratedDatabase())
   const clock = new TestClock()
   const [a, b] = await Promise.all([shared.start(t, { clock }), shared.start(t, { clock })])
   const admin = await administrate(a)

@@ -18,10 +18,10 @@ import { CLIENT_API } from '../../support/login/legacy.ts'
 import { administrate } from '../../support/management.ts'
 import type { Service } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 
 async function world(t: TestContext) {
-  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const shared = await installation(await migratedDatabase())
   const clock = new TestClock()
   const [a, b] = await Promise.all([shared.start(t, { clock }), shared.start(t, { clock })])
   const admin = await administrate(a)

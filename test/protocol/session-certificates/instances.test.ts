@@ -17,10 +17,10 @@ import { onceReady } from '../../support/http-client.ts'
 import { assertRefused } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 
 test('R103: certificates of two instances of one installation', async (t) => {
-  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const shared = await installation(await migratedDatabase())
   const clock = clockOfStandingUptime()
   const [a, b] = await Promise.all([shared.start(t, { clock }), shared.start(t, { clock })])
   const session = await oidcSession(a)

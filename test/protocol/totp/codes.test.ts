@@ -16,7 +16,7 @@ import { answerOf } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { sql } from '../../support/stores/sql.ts'
 
 async function start(t: TestContext) {
@@ -170,7 +170,7 @@ test('R028: one code posted many times at once on one login yields one code', as
 })
 
 test('R085: two instances on one database', async (t) => {
-  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const shared = await installation(await migratedDatabase())
   const a = await shared.start(t)
   a.clock.hold()
   const b = await shared.start(t, { clock: a.clock })

@@ -30,7 +30,7 @@ import {
 import { type Administrator, administrate, assertRefused } from '../../support/management.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 
 const openssl = await openOpenssl()
 after(() => openssl.close())
@@ -163,7 +163,7 @@ test('D-226: ending all sessions of all identities voids every code', async (t) 
 
 test('D-226: no session is left if a code is exchanged while another instance ends all sessions', async (t) => {
   // Attack: a thief exchanges a stolen code at the moment when its owner is logged out everywhere.
-  const shared = await installation(await (await startPostgres()).freshDatabase())
+  const shared = await installation(await migratedDatabase())
   const [a, b] = await Promise.all([shared.start(t), shared.start(t)])
   const admin = await administrate(b)
   const identity = await admin.createIdentity({ password: PASSWORD })

@@ -2,11 +2,11 @@
  * `list`, `get`, `create`, `update` and `delete` of everything that an administrator manages: one command for each verb
  * and entity, generated from the description of the entity.
  */
-import { SESSION_OPTIONS } from '../../contexts/open-session.ts'
+import { SESSION_OPTIONS } from '../../contexts/session-options.ts'
 import { type Command, command, type Operand } from '../../table/command.ts'
 import type { Io } from '../../terminal/io.ts'
 import { QR_OPTION } from '../qr-option.ts'
-import { WAIT } from '../sessions/confirmations.ts'
+import { WAIT } from '../sessions/wait-option.ts'
 import type { ConfirmedValues } from './delete-entity.ts'
 import { optionsOf } from './fields.ts'
 import type { ListValues } from './list-entities.ts'

@@ -6,13 +6,6 @@ import type { Column } from '../../terminal/output.ts'
 import { plain, table } from '../../terminal/output.ts'
 import { cellsOf, type Row } from '../entities/columns.ts'
 
-export const WAIT = {
-  wait: {
-    value: 'SECONDS',
-    what: 'wait until every router and instance has confirmed it, at most 60; the exit code says whether they have',
-  },
-} as const
-
 export interface WaitValues {
   readonly wait?: string
 }

@@ -28,6 +28,11 @@ const BEGINNINGS = [
   'native',
 ] as const
 
+const NO_BEGINNING = { i: 0, start: '' }
+const LONGEST_FIRST = BEGINNINGS.map((start, i) => ({ i, start })).toSorted(
+  (a, b) => b.start.length - a.start.length,
+)
+
 const FLAG = {
   formPost: 1,
   prompt: 2,
@@ -145,14 +150,11 @@ function unpackStepUp(more: number): ClientAsk['stepUp'] {
 }
 
 function packText(text: string): Buffer {
-  const matching = BEGINNINGS.map((start, i) => ({ i, start })).filter(({ start }) =>
-    text.startsWith(start),
-  )
-  const longest = matching.reduce((a, b) => (b.start.length > a.start.length ? b : a))
-  const rest = text.slice(longest.start.length)
+  const { i, start } = LONGEST_FIRST.find((one) => text.startsWith(one.start)) ?? NO_BEGINNING
+  const rest = text.slice(start.length)
   const decoded = rest.length > 1 ? fromBase64url(rest) : undefined
   const bytes = Buffer.from(decoded ?? utf8(rest)).subarray(0, LONGEST_TEXT)
-  const beginning = longest.i | (decoded === undefined ? 0 : IS_BASE64URL)
+  const beginning = i | (decoded === undefined ? 0 : IS_BASE64URL)
   const { length } = bytes
   const head = length < LONG ? [beginning, length] : [beginning, LONG, length >> 8, length & 0xff]
   return Buffer.concat([Buffer.from(head), bytes])

@@ -43,7 +43,7 @@ export function addLoginCert(router: Router, ports: LoginPorts, listener: AtList
       const shown = code === 'INVALID_AUTH' ? call.presentation.say('certificate.refused') : error
       return certificatePage(during(call, found), { authRequestId, hasCertificate, error: shown })
     }
-    const fetchJwt = fetchJwtFrom(ports, during(call, found), found, authRequestId)
+    const fetchJwt = fetchJwtFrom(ports, () => during(call, found), found, authRequestId)
     return withForm(ports, call, { found, form, fetchJwt }, async () => {
       const step = await submitPrimary(ports, {
         request: found,

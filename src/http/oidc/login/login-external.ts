@@ -90,7 +90,7 @@ export function addLoginExternal(
         pageAfter(during(call, found), { ...trip, signer }, code, ports)
       const fetchJwt = fetchJwtFrom(
         ports,
-        during(call, found),
+        () => during(call, found),
         found,
         authRequestId,
         trip.role === 'secondary' ? call.presentation.say('secondProof.otherAccount') : undefined,

@@ -87,7 +87,7 @@ async function stepAnswer(
 ): Promise<Answer> {
   if (step.next === 'answer') {
     const { browser, key } = found
-    const answer = sendToClient(call.presentation, step.answer)
+    const answer = sendToClient(call, step.answer)
     return browser === undefined ? answer : withCookies(answer, clearCookies(call, key))
   }
   const { authQueries } = step

@@ -54,15 +54,15 @@ export function addLoginUsername(
       const configTypes = textList(fields, 'configTypes')
       const device = shownDevice(call, fields)
       const { username } = credentials
-      const choice = choiceOf(ports.rules, authRequestId)
       const form = (text: string, code: FailureCode) => {
         const isOneOfSeveral = code === 'INVALID_AUTH' && failedTries.add(found.key)
         const error = isOneOfSeveral ? call.presentation.say('signIn.severalFailures') : text
         const passkey = offeredPasskey(ports, listener, call, found)
+        const choice = choiceOf(ports.rules, authRequestId)
         const page = { authRequestId, username, error, choice, passkey }
         return passwordPage(during(call, found), page)
       }
-      const fetchJwt = fetchJwtFrom(ports, during(call, found), found, authRequestId)
+      const fetchJwt = fetchJwtFrom(ports, () => during(call, found), found, authRequestId)
       return withForm(ports, call, { found, form, fetchJwt }, async () => {
         const step = await submitPrimary(ports, {
           request: found,

@@ -63,7 +63,7 @@ export function secondPage(
 /** D-156: sends a browser to the signer of the required token, and keeps the factors proven so far for the return. */
 export function fetchJwtFrom(
   ports: LoginPorts,
-  presentation: Presentation,
+  presentation: () => Presentation,
   { key, browser }: Pick<OpenRequest, 'key' | 'browser'>,
   authRequestId: string,
   error?: string,
@@ -72,7 +72,7 @@ export function fetchJwtFrom(
     const to = offered(signer)
     if (to === undefined || browser === undefined) return undefined
     return {
-      html: secondPage(presentation, to, authRequestId, error),
+      html: secondPage(presentation(), to, authRequestId, error),
       cookie: keepPrimary(ports, kept, key),
     }
   }

@@ -59,7 +59,7 @@ export async function signOn(
   const step = await reuseSession(ports, request, found, call.caller)
   if (step === undefined) return undefined
   call.isFrom(step)
-  if (step.next === 'answer') return sendToClient(call.presentation, step.answer)
+  if (step.next === 'answer') return sendToClient(call, step.answer)
   const { authQueries } = step
   return to(passkeyStep(authQueries) ?? (hasApp(authQueries) ? 'totp' : 'totp/enroll'))
 }

@@ -100,7 +100,7 @@ export function addLoginPasskey(
     const refused = call.presentation.say('passkey.refused')
     const form = (text: string, code: FailureCode) =>
       signInPage(call, found, authRequestId, code === 'INVALID_AUTH' ? refused : text)
-    const fetchJwt = fetchJwtFrom(ports, during(call, found), found, authRequestId)
+    const fetchJwt = fetchJwtFrom(ports, () => during(call, found), found, authRequestId)
     return withForm(ports, call, { found, form, fetchJwt }, async () => {
       const step = await submitPrimary(ports, {
         request: found,
