@@ -25,10 +25,9 @@ for (const name of existsSync(dist) ? readdirSync(dist) : []) {
 }
 // The compiler in Go. `typescript` is its predecessor in JavaScript, which only dependency-cruiser still needs (D-277).
 const tsc = fileURLToPath(new URL('../node_modules/typescript-7/bin/tsc', import.meta.url))
-const { status } = spawnSync(process.execPath, [tsc, '--project', 'tsconfig.build.json'], {
-  cwd: root,
-  stdio: 'inherit',
-})
+// One checker takes half the processor time of four, each of which would check what all others import.
+const compiler = [tsc, '--project', 'tsconfig.build.json', '--checkers', '1']
+const { status } = spawnSync(process.execPath, compiler, { cwd: root, stdio: 'inherit' })
 if (status !== 0) process.exit(status ?? 1)
 // Browsers get these files as they are; the compiler does not know them.
 const assets = 'web/console/assets/'

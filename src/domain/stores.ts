@@ -19,6 +19,7 @@ import type { AuthPolicies, RuleVersions } from './policies/stores.ts'
 import type { RouterRuns, SessionContacts } from './sessions/confirming/stores.ts'
 import type { ApiSessions, SessionEndings } from './sessions/stores.ts'
 import type {
+  BeginSession,
   RefreshTokens,
   SigningKeyStore,
   SpendRefreshToken,
@@ -65,6 +66,8 @@ export interface Store extends Stores {
   readonly transaction: Transaction
   /** A transaction, or one statement where that saves round trips (D-322). */
   readonly spendRefreshToken: SpendRefreshToken
+  /** Likewise (D-328). */
+  readonly beginSession: BeginSession
   /**
    * The same stores on connections that callers cannot exhaust, for health checks and for the copies in memory (D-297).
    */

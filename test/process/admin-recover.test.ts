@@ -16,7 +16,7 @@ import { installAnewIn } from '../support/process/child-home.ts'
 import { startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
-import { ADMIN, temporaryFolder } from '../support/service.ts'
+import { ADMIN, startService, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 afterAll(async () => (await startPostgres()).stop())
@@ -86,7 +86,7 @@ Sessions ended: 4.
 }
 
 test('where there are several administrators, they are listed and one must be named', async (t) => {
-  const service = await startChild(t)
+  const service = await startService(t)
   const { home } = service
   const admin = await administrate(service)
   const bea = await admin.createIdentity({ name: 'Bea', isAdmin: true })
@@ -112,15 +112,13 @@ test('where there are several administrators, they are listed and one must be na
   const { code, stdout } = await recover(t, home, '--identity', 'Bea')
   assert.equal(code, 0)
   assert.match(stdout, /^The administrator is "Bea"; the password is in /)
-  const again = await startChild(t, { home })
+  const again = await startService(t, { home })
   await administrate(again, { username: 'Bea', password: await passwordIn(home) })
   await administrate(again)
 })
 
 test('with a default policy that forbids passwords the way back in is a policy of its own, and a login follows', async (t) => {
-  const service = await startChild(t)
-  const { home } = service
-  await service.stop()
+  const home = await preparedHome(t)
   // What no call lets happen: nobody can log in by password.
   const db = new DatabaseSync(join(home, 'latchkey.db'))
   db.exec(
@@ -137,7 +135,7 @@ test('with a default policy that forbids passwords the way back in is a policy o
     stdout,
     /^The policy "default" does not allow logins with only a password and was not changed; this identity now has the policy "recovery"\.$/m,
   )
-  const again = await startChild(t, { home })
+  const again = await startService(t, { home })
   const admin = await administrate(again, { username: 'admin', password: await passwordIn(home) })
   const policy = await admin.get('/auth-policies/default')
   assert.equal(policy.primary.updb.allowed, false)

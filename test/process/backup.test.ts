@@ -7,7 +7,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { after as afterAll, suite, test } from 'node:test'
+import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { shellWord } from '../../src/base/shell-word.ts'
 import { inviteNew } from '../support/certificates/enrollment.ts'
@@ -22,14 +22,16 @@ import {
   makeHome,
   PLACES,
   restore,
+  serveAt,
   startAt,
 } from '../support/process/backups.ts'
 import { changeConfig } from '../support/process/child-home.ts'
-import { spawnLatchkey, startChild } from '../support/process/child-service.ts'
+import { spawnLatchkey } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
-import { childEnvironment, PROGRAM } from '../support/process/program.ts'
+import { childEnvironment } from '../support/process/program.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { programFor } from '../support/programs/shipped-program.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 const KILLER = fileURLToPath(new URL('../support/kills/kill-restore.ts', import.meta.url))
@@ -109,7 +111,7 @@ for (const place of PLACES) {
 
     // Somebody finds a backup, or the disk that it was on.
     test('R110: a backup has neither session nor token nor code nor signing key, and nothing in it is a secret in the clear', async (t) => {
-      const service = await startAt(t, place)
+      const service = await serveAt(t, place)
       const admin = await administrate(service)
       const person = await enrolledPerson({ ...service, clock: new TestClock() }, admin)
       const { token } = await inviteNew(admin, { ott: true })
@@ -271,7 +273,7 @@ test('where it cannot be taken or written, the command says why', async (t) => {
 })
 
 test('R114: a backup that is killed before it has its name leaves the former one as it was', async (t) => {
-  const service = await startChild(t)
+  const service = await startService(t)
   const path = await backUp(t, service.home)
   const before = await readFile(path, 'utf8')
   const killed = await runLatchkey(
@@ -303,10 +305,11 @@ function hasTerminals(): boolean {
 
 /** Runs the command on a terminal, and types an answer to each question. Answers what was seen there. */
 async function onTerminal(
+  t: TestContext,
   args: readonly string[],
   answers: readonly string[],
 ): Promise<{ readonly code: number; readonly seen: string }> {
-  const command = [process.execPath, PROGRAM, ...args].map(shellWord).join(' ')
+  const command = [process.execPath, programFor(t, args), ...args].map(shellWord).join(' ')
   const terminal = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: childEnvironment({ SHELL: '/bin/sh' }),
@@ -334,20 +337,23 @@ test('on a terminal the passphrase is asked for twice and never shown; a restore
   const path = join(await temporaryFolder(t), 'asked.lkb')
   const args = ['backup', '--home', home, '--out', path, '--with-secret']
   const passphrase = 'correct horse battery staple'
-  const differing = await onTerminal(args, [`${passphrase}\r`, 'correct horse battery stable\r'])
+  const differing = await onTerminal(t, args, [`${passphrase}\r`, 'correct horse battery stable\r'])
   assert.equal(differing.code, 1, differing.seen)
   assert.match(differing.seen, /latchkey: the two do not match/)
-  const interrupted = await onTerminal(args, ['corr\u0003'])
+  const interrupted = await onTerminal(t, args, ['corr\u0003'])
   assert.equal(interrupted.code, 130)
   assert.match(interrupted.seen, /latchkey: given up/)
 
   // With a slip that is taken back.
-  const made = await onTerminal(args, [`correct x\u007fhorse battery staple\r`, `${passphrase}\r`])
+  const made = await onTerminal(t, args, [
+    `correct x\u007fhorse battery staple\r`,
+    `${passphrase}\r`,
+  ])
   assert.equal(made.code, 0, made.seen)
   assert.match(made.seen, /^Passphrase of the backup: \r\nRepeat it: \r\n/)
   await rm(join(home, 'secret'))
   await rm(join(home, 'latchkey.db'))
-  const restored = await onTerminal(['restore', path, '--home', home], [`${passphrase}\r`])
+  const restored = await onTerminal(t, ['restore', path, '--home', home], [`${passphrase}\r`])
   assert.equal(restored.code, 0, restored.seen)
   for (const { seen } of [differing, interrupted, made, restored]) {
     assert.ok(!/horse|stable|corr/.test(seen), seen)

@@ -8,8 +8,8 @@ import { test } from 'node:test'
 import { enrollByPassword, inviteNew, PASSWORD } from '../support/certificates/enrollment.ts'
 import { openOpenssl } from '../support/certificates/openssl.ts'
 import { administrate, logInAs } from '../support/management.ts'
-import { startChild } from '../support/process/child-service.ts'
 import { type CommandLine, commandLineOf } from '../support/process/cli-login.ts'
+import { startService } from '../support/service.ts'
 
 /** What a command prints for programs. */
 async function json(cli: CommandLine, ...args: readonly string[]) {
@@ -30,7 +30,7 @@ async function refused(
 }
 
 test('what administrators manage, on the command line', async (t) => {
-  const service = await startChild(t)
+  const service = await startService(t)
   const cli = await commandLineOf(t, service)
   const admin = await administrate(service)
 

@@ -10,12 +10,7 @@ import { makeRouter, writeIdentity } from '../support/edge/router-identity.ts'
 import { startUpstream } from '../support/edge/upstream.ts'
 import { eventually } from '../support/eventually.ts'
 import { countSockets, isLinux, withDescriptors } from '../support/monitoring/descriptors.ts'
-import {
-  type ChildService,
-  spawnLatchkey,
-  startChild,
-  waitFor,
-} from '../support/process/child-service.ts'
+import { type ChildService, spawnLatchkey, waitFor } from '../support/process/child-service.ts'
 import {
   HALF_CLIENT_HELLO,
   hold,
@@ -25,6 +20,7 @@ import {
   returnsTo,
   startWithTimeouts,
 } from '../support/process/held-connections.ts'
+import { startService } from '../support/service.ts'
 
 const LIMIT = 400
 /** D-198. */
@@ -90,7 +86,7 @@ test('refuses connections beyond the limit, with a log line and a metric', {
 test('the gateway closes silent connections, and SIGTERM stops it despite them', {
   skip: !isLinux,
 }, async (t) => {
-  const service = await startChild(t)
+  const service = await startService(t)
   const { identity } = await makeRouter(t, service)
   const file = await writeIdentity(t, identity)
   const upstream = await startUpstream(t)

@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cpSync, existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -218,7 +218,7 @@ async function assemble(t: TestContext): Promise<string> {
       for (const source of sources) {
         const target = to.endsWith('/') ? join(here, to, source) : join(here, to)
         await mkdir(dirname(target), { recursive: true })
-        await cp(join(root, source), target, { recursive: true })
+        cpSync(join(root, source), target, { recursive: true })
       }
     }
   }
@@ -235,7 +235,7 @@ async function assemble(t: TestContext): Promise<string> {
   for (const { from, sources, to } of copiesOf(await finalStage())) {
     for (const source of from === undefined ? [] : sources) {
       const made = join(folder, source.replace(/^\/build/, from ?? ''))
-      await cp(made, join(folder, 'image', to), { recursive: true, verbatimSymlinks: true })
+      cpSync(made, join(folder, 'image', to), { recursive: true, verbatimSymlinks: true })
     }
   }
   return join(folder, 'image')
@@ -251,11 +251,12 @@ async function copyShipped(to: string): Promise<void> {
     .filter((path) => !/^node_modules\/node-(linux|bin|darwin|win)/.test(path))
     .filter((path) => existsSync(join(root, path)))
   for (const path of shipped) {
-    await cp(join(root, path), join(to, path.slice('node_modules/'.length)), {
-      recursive: true,
-      // What is nested has an entry of its own.
-      filter: (source) => !source.slice(join(root, path).length).includes('/node_modules/'),
-    })
+    const [from, copy] = [join(root, path), join(to, path.slice('node_modules/'.length))]
+    // What is nested has an entry of its own.
+    if (existsSync(join(from, 'node_modules'))) {
+      const filter = (source: string) => !source.slice(from.length).includes('/node_modules/')
+      cpSync(from, copy, { recursive: true, filter })
+    } else cpSync(from, copy, { recursive: true })
   }
 }
 

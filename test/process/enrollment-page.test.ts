@@ -5,18 +5,20 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { runGuide } from '../support/guides/guide.ts'
+import { copyInstalledHome } from '../support/homes/installed-home.ts'
 import { administrate, logInAs } from '../support/management.ts'
-import { startChild } from '../support/process/child-service.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
 
 test('the lines of docs/enrollment.md enroll a certificate and a password', async (t) => {
   const folder = await temporaryFolder(t)
-  const service = await startChild(t, { home: join(folder, 'latchkey-data') })
+  const home = join(folder, 'latchkey-data')
+  await copyInstalledHome(home)
+  const service = await startService(t, { home })
   const admin = await administrate(service)
   const outputs = await runGuide(t, 'docs/enrollment.md', {
     cwd: folder,
     environment: { ADMIN_TOKEN: admin.token },
-    replace: { 'localhost:1280': `localhost:${service.port}` },
+    replace: { 'localhost:1280': new URL(service.baseUrl).host },
   })
 
   const answers = outputs.filter((output) => output.startsWith('{'))

@@ -9,10 +9,10 @@ import { oidcSession } from '../support/edge/live-session.ts'
 import { pass, travellerOf } from '../support/edge/real-edge.ts'
 import { startUpstream } from '../support/edge/upstream.ts'
 import { administrate } from '../support/management.ts'
-import { type Child, spawnLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
+import { type Child, spawnLatchkey, waitFor } from '../support/process/child-service.ts'
 import { commandLineOf } from '../support/process/cli-login.ts'
-import { runLatchkey } from '../support/process/run-command.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { runRefused } from '../support/process/run-command.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
 
 async function start(
   t: TestContext,
@@ -41,7 +41,7 @@ function lines(child: Child, message: string): readonly Record<string, unknown>[
 }
 
 test('a gateway in two commands', async (t) => {
-  const service = await startChild(t)
+  const service = await startService(t)
   const cli = await commandLineOf(t, service)
   const admin = await administrate(service)
   const folder = await temporaryFolder(t)
@@ -153,7 +153,7 @@ test('a gateway in two commands', async (t) => {
       'hosts: [other.example.com]\n    url:',
     )
     await writeFile(file, text)
-    const { code, stdout, stderr } = await runLatchkey(t, ['gateway', '--home', broken])
+    const { code, stdout, stderr } = await runRefused(['gateway', '--home', broken])
     assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
     assert.match(
       stderr,
@@ -164,7 +164,7 @@ test('a gateway in two commands', async (t) => {
   await t.test('what cannot be enrolled is refused, and leaves no half of a home', async (st) => {
     const options = ['--listen', 'localhost:0', '--upstream', upstream.url]
     const refused = async (args: readonly string[], expected: number, sentence: RegExp) => {
-      const { code, stdout, stderr } = await runLatchkey(st, ['gateway', ...args])
+      const { code, stdout, stderr } = await runRefused(['gateway', ...args])
       assert.match(stderr, sentence, args.join(' '))
       assert.deepEqual({ code, stdout }, { code: expected, stdout: '' }, args.join(' '))
     }

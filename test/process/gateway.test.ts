@@ -13,8 +13,8 @@ import { startUpstream } from '../support/edge/upstream.ts'
 import { administrate } from '../support/management.ts'
 import { freePort } from '../support/ports.ts'
 import { type Child, spawnLatchkey, startChild, waitFor } from '../support/process/child-service.ts'
-import { runLatchkey } from '../support/process/run-command.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { runRefused } from '../support/process/run-command.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
 
 async function startGatewayProcess(
   t: TestContext,
@@ -36,7 +36,7 @@ async function startGatewayProcess(
 }
 
 test('a gateway beside a service: it lets a session through, and a logout closes its WebSocket', async (t) => {
-  const service = await startChild(t)
+  const service = await startService(t)
   const { identity, gatewayCa } = await makeRouter(t, service)
   const file = await writeIdentity(t, identity)
   const upstream = await startUpstream(t)
@@ -89,7 +89,7 @@ test('a gateway beside a service: it lets a session through, and a logout closes
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`${signal} lets a running request finish, closes a WebSocket, and ends with 0`, async (t) => {
-    const service = await startChild(t)
+    const service = await startService(t)
     const { identity, gatewayCa } = await makeRouter(t, service)
     const begun = Promise.withResolvers<() => void>()
     const upstream = await startUpstream(t, {
@@ -116,7 +116,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 test('a gateway without its controller refuses every caller, is not ready, and can be stopped', async (t) => {
-  const service = await startChild(t)
+  const service = await startService(t)
   const { identity, gatewayCa } = await makeRouter(t, service)
   const traveller = await travellerOf(await oidcSession(service))
   const file = await writeIdentity(t, identity)
@@ -145,7 +145,7 @@ test('a gateway without its controller refuses every caller, is not ready, and c
   assert.deepEqual({ code, stdout }, { code: 0, stdout: '' })
 })
 
-test('what the gateway cannot be started with is named, with exit code 64', async (t) => {
+test('what the gateway cannot be started with is named, with exit code 64', async () => {
   const good = {
     '--controller': 'https://localhost:1280',
     '--identity': 'router.json',
@@ -180,23 +180,23 @@ test('what the gateway cannot be started with is named, with exit code 64', asyn
   for (const [changes, complaint] of cases) {
     const values = Object.entries({ ...good, ...changes })
     const args = values.flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
-    const { code, stdout, stderr } = await runLatchkey(t, ['gateway', ...args])
+    const { code, stdout, stderr } = await runRefused(['gateway', ...args])
     assert.equal(code, 64, complaint)
     assert.equal(stderr, `latchkey: ${complaint}\n"latchkey --help" lists the commands.\n`)
     assert.equal(stdout, '')
   }
-  const { code, stderr } = await runLatchkey(t, ['run', '--upstream', 'http://localhost'])
+  const { code, stderr } = await runRefused(['run', '--upstream', 'http://localhost'])
   assert.equal(code, 64)
   assert.match(stderr, /^latchkey: "run" takes no --upstream\n/)
 })
 
 test('an identity file that cannot be used is named, with exit code 1', async (t) => {
-  const service = await startChild(t)
+  const service = await startService(t)
   const { identity } = await makeRouter(t, service)
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const otherKey = privateKey.export({ format: 'pem', type: 'pkcs8' })
   const start = async (file: string) => {
-    const { code, stdout, stderr } = await runLatchkey(t, [
+    const { code, stdout, stderr } = await runRefused([
       'gateway',
       ...['--controller', service.baseUrl, '--identity', file],
       ...['--listen', 'localhost:0', '--upstream', 'http://localhost:1'],

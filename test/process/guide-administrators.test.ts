@@ -6,15 +6,18 @@ import { test } from 'node:test'
 import { TOTP } from 'otpauth'
 import { runGuide } from '../support/guides/guide.ts'
 import { promiseOf } from '../support/guides/guide-answer.ts'
+import { copyInstalledHome } from '../support/homes/installed-home.ts'
 import { administrate } from '../support/management.ts'
-import { startChild } from '../support/process/child-service.ts'
 import { freshCli } from '../support/process/cli.ts'
-import { ADMIN, temporaryFolder } from '../support/service.ts'
+import { ADMIN, startService, temporaryFolder } from '../support/service.ts'
 
 test('docs/administrators.md', async (t) => {
   const folder = await temporaryFolder(t)
-  const service = await startChild(t, { home: join(folder, 'latchkey-data') })
-  const replace = { 'localhost:1280': `localhost:${service.port}` }
+  const home = join(folder, 'latchkey-data')
+  await copyInstalledHome(home)
+  const service = await startService(t, { home })
+  const { host } = new URL(service.baseUrl)
+  const replace = { 'localhost:1280': host }
 
   await t.test('its lines do what they say', async (t) => {
     const typed = `${ADMIN.password}\n`
@@ -43,9 +46,7 @@ test('docs/administrators.md', async (t) => {
 
     const page = await readFile(new URL('../../docs/administrators.md', import.meta.url), 'utf8')
     const shown = /```text\n(Password:\n[\s\S]*?)```/.exec(page)?.[1] ?? ''
-    const expected = shown
-      .replace('localhost:1280', `localhost:${service.port}`)
-      .replace('as alice', 'as alice-2')
+    const expected = shown.replace('localhost:1280', host).replace('as alice', 'as alice-2')
     // On a busy machine the login takes more than a second, and a progress line is shown and erased.
     const lasting = terminal.output().replaceAll(/Logging in [|/\\-]/g, '')
     const output = lasting.replaceAll('\r', '').replaceAll(/ +$/gm, '')

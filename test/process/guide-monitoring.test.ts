@@ -21,6 +21,8 @@ test('the lines of docs/monitoring.md read health, metrics and logs of a service
 mkdir '${home}'
 cat > '${home}/controller.yml' <<'END'
 ${here}
+# The page shows the log line of a worker.
+workers: 2
 END
 ${machine.installed(`localhost:${apis}`)}`,
     environment: machine.environment,

@@ -11,7 +11,6 @@ import { parse } from 'yaml'
 import { systemClock } from '../../src/base/time/clock.ts'
 import { epochSeconds } from '../../src/base/time/instant.ts'
 import { enrolledCertificate, inviteNew } from '../support/certificates/enrollment.ts'
-import { TestClock } from '../support/clocks/clock.ts'
 import { runGuide } from '../support/guides/guide.ts'
 import { copyInstalledHome } from '../support/homes/installed-home.ts'
 import { newIdpKey, signJwt } from '../support/idp/external-idp.ts'
@@ -19,8 +18,7 @@ import { enrolledPerson } from '../support/login/authenticator-app.ts'
 import { beginLogin, submitPassword } from '../support/login/login.ts'
 import { administrate } from '../support/management.ts'
 import { changeConfig } from '../support/process/child-home.ts'
-import { type ChildService, startChild } from '../support/process/child-service.ts'
-import { ADMIN, temporaryFolder } from '../support/service.ts'
+import { ADMIN, type Service, startService, temporaryFolder } from '../support/service.ts'
 
 const AUDIT_LOG = '/var/log/latchkey/audit.log'
 const ACTIONS = 'https://token.actions.githubusercontent.com'
@@ -35,7 +33,7 @@ test('the lines of docs/recipes.md do what they say', async (t) => {
   await changeConfig(home, (config) => {
     config.edge = { ...config.edge, audit: { ...edge.audit, output: log } }
   })
-  const service = await startChild(t, { home })
+  const service = await startService(t, { home })
   await introduce(service)
   await mkdir(join(folder, 'node_modules'))
   const jose = fileURLToPath(new URL('../../node_modules/jose', import.meta.url))
@@ -50,7 +48,7 @@ test('the lines of docs/recipes.md do what they say', async (t) => {
       ACTIONS_ID_TOKEN_REQUEST_URL: `${actions}/token?api-version=2.0`,
     },
     replace: {
-      'localhost:1280': `localhost:${service.port}`,
+      'localhost:1280': new URL(service.baseUrl).host,
       [`${ACTIONS}/.well-known/jwks`]: `${actions}/.well-known/jwks`,
       [AUDIT_LOG]: log,
     },
@@ -64,9 +62,9 @@ async function configuredBy(page: string) {
 }
 
 /** Those that the page speaks of. */
-async function introduce(service: ChildService): Promise<void> {
+async function introduce(service: Service): Promise<void> {
   const admin = await administrate(service)
-  await enrolledPerson({ ...service, clock: new TestClock() }, admin, { name: 'alice' })
+  await enrolledPerson(service, admin, { name: 'alice' })
 
   const primary = { updb: { allowed: true, maxAttempts: 1 } }
   const policy = await admin.createPolicy({ primary })

@@ -14,11 +14,10 @@ import { runGuide } from '../support/guides/guide.ts'
 import { startLoginIdp } from '../support/idp/login-idp.ts'
 import { answerOf } from '../support/login/login.ts'
 import { administrate } from '../support/management.ts'
-import { type ChildService, startChild } from '../support/process/child-service.ts'
-import { ADMIN, temporaryFolder } from '../support/service.ts'
+import { ADMIN, type Service, startService, temporaryFolder } from '../support/service.ts'
 
 test('pages with a few lines for administrators', async (t) => {
-  const service = await startChild(t)
+  const service = await startService(t)
   const admin = await administrate(service)
 
   await t.test(
@@ -54,13 +53,13 @@ test('pages with a few lines for administrators', async (t) => {
     assert.ok(answerOf(await browser.get(callbackPath(location, { code }))).get('code'))
   })
 
-  async function paste({ home, port }: ChildService) {
+  async function paste({ home, baseUrl }: Service) {
     const cwd = await temporaryFolder(t)
     await symlink(home, join(cwd, 'latchkey-data'))
     return {
       cwd,
       typed: `${ADMIN.password}\n`,
-      replace: { 'localhost:1280': `localhost:${port}` },
+      replace: { 'localhost:1280': new URL(baseUrl).host },
     }
   }
 })

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { copyInstalledHome } from '../support/homes/installed-home.ts'
 import { bearer, logIn } from '../support/login/login.ts'
-import { startChild, waitFor } from '../support/process/child-service.ts'
+import { waitFor } from '../support/process/child-service.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
 
 test('a rotated key is published by a running service before it signs', async (t) => {
-  const service = await startChild(t)
+  const service = await startService(t)
   const kids = async () => {
     const { keys } = (await service.call('/oidc/keys')).json()
     return keys.map(({ kid }: { kid: string }) => kid)
@@ -29,7 +29,6 @@ test('a rotated key is published by a running service before it signs', async (t
   await waitFor(
     async () => (await kids()).includes(told[1]),
     () => 'the new key in the key set',
-    service,
   )
   assert.deepEqual(new Set(await kids()), new Set([first, firstId, told[1], told[2]]))
   // Not yet: who has cached the key set does not know it.
@@ -45,7 +44,7 @@ function headerOf(token: string): { readonly kid: string } {
 
 test('D-135: with --revoke-now the new key signs at once, and tokens of the old one are refused', async (t) => {
   // Attack: a copy of the private key is in somebody's hands; whatever it signs must be worth nothing.
-  const service = await startChild(t)
+  const service = await startService(t)
   const { access_token: old } = await logIn(service)
   const args = ['keys', 'rotate', '--revoke-now', '--home', service.home]
   const { code, stdout, stderr } = await runLatchkey(t, args)
@@ -60,7 +59,6 @@ test('D-135: with --revoke-now the new key signs at once, and tokens of the old 
   await waitFor(
     async () => (await call(old)).status === 401,
     () => 'the end of the old key',
-    service,
   )
   assert.match((await call(old)).headers['www-authenticate'] ?? '', /error="invalid"/)
   const { keys } = (await service.call('/oidc/keys')).json()

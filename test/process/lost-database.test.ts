@@ -6,9 +6,8 @@ import { after, test } from 'node:test'
 import { parse, stringify } from 'yaml'
 import { logIn } from '../support/login/login.ts'
 import { homeWithDatabase } from '../support/process/child-home.ts'
-import { startChild } from '../support/process/child-service.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
-import { ADMIN, temporaryFolder } from '../support/service.ts'
+import { ADMIN, startService, temporaryFolder } from '../support/service.ts'
 import { damageTable } from '../support/stores/damage-file.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
@@ -27,7 +26,7 @@ test('does not install again into a used home whose database file is missing', a
   const [db, ca] = [join(home, 'latchkey.db'), join(home, 'pki', 'ca.pem')]
   const secret = await readFile(join(home, 'secret'), 'utf8').catch(() => undefined)
   assert.equal(secret, undefined, 'the home is new')
-  const first = await startChild(t, { home })
+  const first = await startService(t, { home })
   await first.stop()
   const before = await readFile(ca, 'utf8')
   const backup = join(await temporaryFolder(t), 'backup.lkb')
@@ -62,7 +61,7 @@ test('does not install again into a used home whose database file is missing', a
   await t.test('a restore fixes it', async () => {
     const restored = await runLatchkey(t, ['restore', backup, '--home', home])
     assert.equal(restored.code, 0, restored.stderr)
-    const again = await startChild(t, { home })
+    const again = await startService(t, { home })
     await logIn(again)
     assert.equal(await readFile(ca, 'utf8'), before)
     await again.stop()
@@ -71,7 +70,7 @@ test('does not install again into a used home whose database file is missing', a
   await t.test('deleting the file that the message names fixes it too', async () => {
     await Promise.all(['', '-wal', '-shm'].map((end) => rm(`${db}${end}`, { force: true })))
     await rm(ca)
-    const anew = await startChild(t, { home })
+    const anew = await startService(t, { home })
     await logIn(anew)
     assert.notEqual(await readFile(ca, 'utf8'), before)
     await anew.stop()
@@ -82,7 +81,7 @@ test('does not install a used home into an empty PostgreSQL database, but does i
   const postgres = await startPostgres()
   const [full, empty] = [await postgres.freshDatabase(), await postgres.freshDatabase()]
   const home = await homeWithDatabase(t, full)
-  await (await startChild(t, { home })).stop()
+  await (await startService(t, { home })).stop()
 
   const config = join(home, 'controller.yml')
   const file = parse(await readFile(config, 'utf8'))
@@ -99,12 +98,12 @@ test('does not install a used home into an empty PostgreSQL database, but does i
   // A new home with a database that is in use is one more instance (D-48).
   const other = await homeWithDatabase(t, full)
   await writeFile(join(other, 'secret'), await readFile(join(home, 'secret')), { mode: 0o600 })
-  const second = await startChild(t, { home: other })
+  const second = await startService(t, { home: other })
   await logIn(second)
   await second.stop()
 
   await writeFile(config, stringify({ ...file, db: full }))
-  const again = await startChild(t, { home })
+  const again = await startService(t, { home })
   await logIn(again)
   await again.stop()
 })
@@ -112,7 +111,7 @@ test('does not install a used home into an empty PostgreSQL database, but does i
 test('does not start with a damaged database, says so in one sentence, and can be restored from the backup', async (t) => {
   const home = await homeWithDatabase(t)
   const path = join(home, 'latchkey.db')
-  await (await startChild(t, { home })).stop()
+  await (await startService(t, { home })).stop()
   const backup = join(await temporaryFolder(t), 'backup.lkb')
   assert.equal((await runLatchkey(t, ['backup', '--home', home, '--out', backup])).code, 0)
   await damageTable(path, 'events')
@@ -133,7 +132,7 @@ test('does not start with a damaged database, says so in one sentence, and can b
 
   await rename(path, `${path}.damaged`)
   assert.equal((await runLatchkey(t, ['restore', backup, '--home', home])).code, 0)
-  const again = await startChild(t, { home })
+  const again = await startService(t, { home })
   await logIn(again)
   await again.stop()
 })

@@ -18,7 +18,7 @@ import { makeHome, PLACES, startAt, useDatabase } from '../support/process/backu
 import { startChild } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 afterAll(async () => (await startPostgres()).stop())
@@ -120,7 +120,7 @@ for (const kill of ['rows', 'commit']) {
       })
       assert.equal(killed.signal, 'SIGKILL', killed.stderr)
     }
-    const service = await startChild(t, { home })
+    const service = await startService(t, { home })
     await administrate(service)
     await service.stop()
     const moved = await move(t, from, `sqlite:${join(home, 'other.db')}`)
@@ -143,12 +143,12 @@ test('R114: a move that is killed between its two commits leaves both whole, and
   // As the page says: the target is used, and has everything; the source is not marked, and is put away.
   for (const db of [url, file]) {
     await useDatabase(home, db)
-    const service = await startChild(t, { home })
+    const service = await startService(t, { home })
     const [event] = await (await administrate(service)).get(
       '/events?filter=type="installation.moved"',
     )
     assert.equal(event !== undefined, db !== file, db)
-    assert.equal((await service.stop()).code, 0)
+    await service.stop()
   }
 })
 
@@ -232,6 +232,5 @@ test('a target with an installation, a source without one and anything that is n
     assert.equal(stderr, `latchkey: ${complaint}\n"latchkey --help" lists the commands.\n`)
   }
   // It is still where it was, and works.
-  const service = await startChild(t, { home })
-  assert.equal((await service.stop()).code, 0)
+  await startService(t, { home })
 })

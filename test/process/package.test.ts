@@ -87,8 +87,9 @@ test('the published package', async (t) => {
     assert.ok(existsSync(join(folder, 'dist', 'testing', 'testing.d.ts')))
   })
 
+  const service = await startChild(t, { program, cwd: folder, home: await missingHome(t) })
+
   await t.test('has the client library as an entry of its own, and it logs in', async () => {
-    const service = await startChild(t, { program, cwd: folder, home: await missingHome(t) })
     const script = `
       const { connect } = await import('latchkey/client')
       const [url, ca, username, password] = JSON.parse(process.env.EXAMPLE)
@@ -100,12 +101,10 @@ test('the published package', async (t) => {
     const env = childEnvironment({ EXAMPLE })
     const { stdout } = await run(process.execPath, args, { cwd: folder, env })
     assert.equal(stdout, `${ADMIN.username}\n`)
-    assert.equal((await service.stop()).code, 0)
     assert.ok(existsSync(join(folder, 'dist', 'client', 'client.d.ts')))
   })
 
   await t.test('runs a whole login, and says what it was built from', async () => {
-    const service = await startChild(t, { program, cwd: folder, home: await missingHome(t) })
     const { access_token: token } = await logIn(service)
     const reply = await service.call('/edge/client/v1/current-identity', bearer(token))
     assert.equal(reply.json().data.name, 'admin')
@@ -115,6 +114,9 @@ test('the published package', async (t) => {
     assert.match(built.buildDate, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     const { revision, buildDate } = (await service.call('/version')).json().data
     assert.deepEqual({ revision, buildDate }, built)
+  })
+
+  await t.test('stops when it is told to', async () => {
     assert.equal((await service.stop()).code, 0)
   })
 

@@ -10,8 +10,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { runGuide } from '../support/guides/guide.ts'
-import { startChild } from '../support/process/child-service.ts'
-import { ADMIN, temporaryFolder } from '../support/service.ts'
+import { copyInstalledHome } from '../support/homes/installed-home.ts'
+import { ADMIN, startService, temporaryFolder } from '../support/service.ts'
 
 const README = new URL('../../README.md', import.meta.url)
 const readme = await readFile(README, 'utf8')
@@ -48,7 +48,9 @@ for (const shell of ['bash', 'zsh']) {
 
   test(`the first login works as it is pasted into ${shell}`, { skip }, async (t) => {
     const folder = await temporaryFolder(t)
-    const service = await startChild(t, { home: join(folder, 'latchkey-data') })
+    const home = join(folder, 'latchkey-data')
+    await copyInstalledHome(home)
+    const service = await startService(t, { home })
     for (const part of ['bin', 'node_modules']) {
       await symlink(fileURLToPath(new URL(part, README)), join(folder, part))
     }
@@ -56,7 +58,7 @@ for (const shell of ['bash', 'zsh']) {
       cwd: folder,
       shell,
       typed: `${ADMIN.password}\n`,
-      replace: { 'localhost:1280': `localhost:${service.port}` },
+      replace: { 'localhost:1280': new URL(service.baseUrl).host },
       notRun: {
         [START]: 'it runs already, on another port',
       },

@@ -19,7 +19,7 @@ import { changeConfig, fixPort, installAnewIn } from '../support/process/child-h
 import { type ChildService, spawnLatchkey, startChild } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 afterAll(async () => (await startPostgres()).stop())
@@ -41,11 +41,11 @@ const DATABASES: readonly (readonly [name: string, prepare: Prepare])[] = [
 ]
 
 /** A home that always listens at the same port: tokens are for an address. */
-async function startPrepared(t: TestContext, prepare: Prepare): Promise<ChildService> {
+async function homeWithPort(t: TestContext, prepare: Prepare): Promise<string> {
   const home = await preparedHome(t)
   await prepare(home)
   await fixPort(home)
-  return startChild(t, { home })
+  return home
 }
 
 const rotate = (t: TestContext, home: string, variables: Record<string, string> = {}) =>
@@ -65,7 +65,9 @@ interface Held {
   readonly recoveryCodes: string[]
 }
 
-async function hold(service: ChildService): Promise<Held> {
+type Running = Pick<ChildService, 'home' | 'baseUrl' | 'ca' | 'call'>
+
+async function hold(service: Running): Promise<Held> {
   const admin = await administrate(service)
   const person = await enrolledPerson({ ...service, clock: new TestClock() }, admin)
   const { refresh_token, access_token } = await logInOffline(service)
@@ -80,7 +82,7 @@ async function hold(service: ChildService): Promise<Held> {
   }
 }
 
-async function checkHeld(service: ChildService, held: Held, code: string): Promise<void> {
+async function checkHeld(service: Running, held: Held, code: string): Promise<void> {
   const me = `${CLIENT_API}/current-identity`
   assert.equal((await service.call(me, bearer(held.accessToken))).status, 200)
   assert.equal((await service.call(me, ztSession(held.ztSession))).status, 200)
@@ -98,8 +100,8 @@ async function checkHeld(service: ChildService, held: Held, code: string): Promi
 for (const [name, prepare] of DATABASES) {
   suite(name, () => {
     test('two running instances stop within seconds and ask to be started again; what users hold is valid afterwards', async (t) => {
-      const service = await startPrepared(t, prepare)
-      const { home } = service
+      const home = await homeWithPort(t, prepare)
+      const service = await startChild(t, { home })
       const held = await hold(service)
       // A second instance, on the same machine: another port, the same home.
       const config = join(await temporaryFolder(t), 'second.yml')
@@ -136,7 +138,7 @@ Running instances stop now with exit code 75; start them again.
         )
       }
 
-      const again = await startChild(t, { home })
+      const again = await startService(t, { home })
       await checkHeld(again, held, held.person.app.code())
       const events = await (await administrate(again)).get('/events?filter=type="secret.rotated"')
       assert.equal(events.length, 1)
@@ -144,28 +146,28 @@ Running instances stop now with exit code 75; start them again.
     })
 
     test('a rotation that is killed at any step leaves a home that starts, with everything that users hold', async (t) => {
-      let service = await startPrepared(t, prepare)
-      const { home } = service
+      const home = await homeWithPort(t, prepare)
+      let service = await startService(t, { home })
       const held = await hold(service)
       for (const step of STEPS) {
-        assert.equal((await service.stop()).code, 0)
+        await service.stop()
         const before = await secretOf(home)
         const killed = await runLatchkey(t, ['secret', 'rotate', '--home', home], {
           nodeArguments: ['--import', KILLER],
           environment: { KILL_AT: step },
         })
         assert.equal(killed.signal, 'SIGKILL', `${step}: ${killed.stderr}`)
-        service = await startChild(t, { home })
+        service = await startService(t, { home })
         const isRotated = step === 'committed' || step === 'placed'
         assert.equal((await secretOf(home)) !== before, isRotated, step)
         await checkHeld(service, held, held.recoveryCodes.pop() ?? '')
       }
       // Left behind by those that were killed between the file and the commit, and of no use to anybody.
       assert.equal((await waitingFiles(home)).length, 2)
-      assert.equal((await service.stop()).code, 0)
+      await service.stop()
       const { code, stderr } = await rotate(t, home)
       assert.equal(code, 0, stderr)
-      service = await startChild(t, { home })
+      service = await startService(t, { home })
       await checkHeld(service, held, held.recoveryCodes.pop() ?? '')
     })
   })
@@ -184,8 +186,7 @@ test('of two rotations at once one is made, the other says so, and the home star
     assert.match(stderr, /^latchkey: .*installation secret/)
   }
   assert.deepEqual(await waitingFiles(home), [])
-  const service = await startChild(t, { home })
-  assert.equal((await service.stop()).code, 0)
+  await startService(t, { home })
 })
 
 test('another home with the old secret is refused until it gets the new one', async (t) => {
@@ -205,8 +206,7 @@ test('another home with the old secret is refused until it gets the new one', as
     `latchkey: this database was made with a different installation secret than the one in ${join(other, 'secret')}; every instance needs the same one\n`,
   )
   await copyFile(join(home, 'secret'), join(other, 'secret'))
-  const service = await startChild(t, { home: other })
-  assert.equal((await service.stop()).code, 0)
+  await startService(t, { home: other })
 })
 
 test('a secret in a variable is handed over in a 0600 file, and printed nowhere', async (t) => {

@@ -7,8 +7,9 @@ import { after, test } from 'node:test'
 import { rounds } from '../support/chance/rounds.ts'
 import { connectRaw, type RawReply } from '../support/edge/raw-connection.ts'
 import { logInOffline, type OfflineTokens, refresh } from '../support/login/refresh.ts'
-import { fixPort, homeWithDatabase } from '../support/process/child-home.ts'
+import { fixPort } from '../support/process/child-home.ts'
 import { type ChildService, startChild } from '../support/process/child-service.ts'
+import { preparedHomeWith } from '../support/process/prepared-home.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 /** The first four rounds differ in their moment. */
@@ -23,7 +24,7 @@ after(async () => (await startPostgres()).stop())
 
 for (const [database, { count, open }] of Object.entries(DATABASES)) {
   test(`answers pipelined refreshes, or does not perform them, when SIGTERM arrives in between: ${database}`, async (t) => {
-    const home = await homeWithDatabase(t, await open())
+    const home = await preparedHomeWith(t, await open())
     await fixPort(home)
     let service = await startChild(t, { home })
     let answered = 0

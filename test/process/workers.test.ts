@@ -14,7 +14,7 @@ import { openChangeStream } from '../support/monitoring/change-stream.ts'
 import { readPrometheusText, sampleOf } from '../support/monitoring/prometheus-text.ts'
 import { isRefused } from '../support/ports.ts'
 import { changeConfig, installAnewIn } from '../support/process/child-home.ts'
-import { type ChildService, waitFor } from '../support/process/child-service.ts'
+import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
@@ -212,26 +212,36 @@ test('a worker that is killed under load loses nothing that it answered, and is 
   assert.equal((await service.stop()).code, 0)
 })
 
-test('a worker that dies again and again is replaced later each time', async (t) => {
+test('a service with workers', async (t) => {
   const service = await startOn(t, async () => {})
-  const deaths = () => service.logLines().filter(({ endedWorker }) => endedWorker === 1)
-  for (let round = 1; round <= 4; round++) {
-    const pid = workerPids(service).get(1)
-    assert.ok(pid)
-    process.kill(pid, 'SIGKILL')
-    await waitFor(
-      () => deaths().length === round && workerPids(service).get(1) !== pid,
-      () => `the replacement after death ${round}`,
-      service,
-    )
-  }
-  assert.deepEqual(
-    deaths().map(({ pauseMilliseconds }) => pauseMilliseconds),
-    [0, 100, 200, 400],
+
+  await t.test('keeps its port, and another start says so like a single process', (t) =>
+    assert.rejects(
+      startChild(t, { home: service.home }),
+      / is already in use; is the service already running\?/,
+    ),
   )
-  // The other one was never disturbed.
-  assert.equal((await service.call('/version')).status, 200)
-  assert.equal((await service.stop()).code, 0)
+
+  await t.test('replaces a worker that dies again and again, later each time', async () => {
+    const deaths = () => service.logLines().filter(({ endedWorker }) => endedWorker === 1)
+    for (let round = 1; round <= 4; round++) {
+      const pid = workerPids(service).get(1)
+      assert.ok(pid)
+      process.kill(pid, 'SIGKILL')
+      await waitFor(
+        () => deaths().length === round && workerPids(service).get(1) !== pid,
+        () => `the replacement after death ${round}`,
+        service,
+      )
+    }
+    assert.deepEqual(
+      deaths().map(({ pauseMilliseconds }) => pauseMilliseconds),
+      [0, 100, 200, 400],
+    )
+    // The other one was never disturbed.
+    assert.equal((await service.call('/version')).status, 200)
+    assert.equal((await service.stop()).code, 0)
+  })
 })
 
 test('workers end with their supervisor, and leave the port', async (t) => {
@@ -254,17 +264,4 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     assert.doesNotMatch(stderr, /a worker has ended/)
     for (const pid of pids) assert.ok(!isAlive(pid))
   })
-}
-
-test('a port that is in use refuses the start in the words of a single process', async (t) => {
-  const service = await startOn(t, async () => {})
-  await assert.rejects(
-    startWorkersAgain(t, service),
-    / is already in use; is the service already running\?/,
-  )
-})
-
-async function startWorkersAgain(t: TestContext, { home }: ChildService): Promise<void> {
-  const { startChild } = await import('../support/process/child-service.ts')
-  await startChild(t, { home })
 }

@@ -42,7 +42,7 @@ export interface ServiceOptions {
 export interface Service {
   readonly home: string
   readonly config: Config
-  readonly instance: Instance
+  readonly instance: Pick<Instance, 'listeners' | 'renewCertificates'>
   readonly clock: TestClock
   /** The first base URL of the first listener. */
   readonly baseUrl: string
@@ -61,7 +61,8 @@ export interface Service {
 export async function startService(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
   const clock = options.clock ?? new TestClock()
   const home = options.home ?? (await temporaryFolder(t))
-  if (canStartInCopy(t, options)) await copyInstalledHome(home)
+  const copied = canStartInCopy(options) ? copiesIn(t) : INSTALLATIONS
+  if (copied < INSTALLATIONS) await copyInstalledHome(home, copied)
   await configure(home, options.config)
   const environment = readEnvironment({
     LATCHKEY_ADMIN_PASSWORD: ADMIN.password,
@@ -70,7 +71,7 @@ export async function startService(t: TestContext, options: ServiceOptions = {})
   const { config } = await openHome({ home, file: undefined, environment })
   // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
   const log: any[] = []
-  const instance = await startInstance({
+  let running: Instance | undefined = await startInstance({
     config,
     adminPassword: environment.adminPassword ?? new Secret(ADMIN.password),
     clock,
@@ -82,11 +83,18 @@ export async function startService(t: TestContext, options: ServiceOptions = {})
       { write: (line) => log.push(JSON.parse(line)) },
     ),
   })
-  let isStopped = false
+  const { caFile } = running
+  const listeners = running.listeners.map(({ name, baseUrls, routes }) => ({
+    name,
+    baseUrls,
+    routes,
+  }))
   const stop = async () => {
-    if (isStopped) return
-    isStopped = true
-    await instance.stop()
+    const stopping = running
+    if (stopping === undefined) return
+    // node --test keeps every test with its hooks, and so what they refer to: not the whole instance, too.
+    running = undefined
+    await stopping.stop()
     assert.deepEqual(
       log.filter((line) => line.msg === UNDECLARED),
       [],
@@ -94,13 +102,13 @@ export async function startService(t: TestContext, options: ServiceOptions = {})
   }
   t.after(stop)
 
-  const ca = instance.caFile === undefined ? '' : await readFile(instance.caFile, 'utf8')
+  const ca = caFile === undefined ? '' : await readFile(caFile, 'utf8')
   const client = httpClient(ca, config.compatibility === 'openziti' ? 'other' : 'described')
-  const baseUrl = instance.listeners[0]?.baseUrls[0] ?? ''
+  const baseUrl = listeners[0]?.baseUrls[0] ?? ''
   return {
     home,
     config,
-    instance,
+    instance: { listeners, renewCertificates: async () => running?.renewCertificates() },
     clock,
     baseUrl,
     ca,
@@ -116,27 +124,31 @@ export async function startService(t: TestContext, options: ServiceOptions = {})
   }
 }
 
-/** The tests that have a service in a copy: a second one in the same test must be another installation. */
-const servedTests = new Set<string>()
+/** How many different homes are copied. Few tests have more services, and those are installed anew. */
+const INSTALLATIONS = 3
+
+/** How many services in copies each test has. */
+const copies = new Map<string, number>()
+
+/** Counts one more: a second service in the same test must be another installation. */
+function copiesIn(t: TestContext): number {
+  const test = `${t.filePath} ${t.fullName.split(' > ')[0]}`
+  const before = copies.get(test) ?? 0
+  copies.set(test, before + 1)
+  return before
+}
 
 /**
  * Whether the installation in the copy is what this start would make: not if the options choose database, keys,
  * password or time.
  */
-function canStartInCopy(t: TestContext, options: ServiceOptions): boolean {
+function canStartInCopy(options: ServiceOptions): boolean {
   const { config = {}, home, clock, environment, hashing, isFirstStart = false } = options
   const given = [home, clock, environment, hashing]
   if (isFirstStart || given.some((option) => option !== undefined)) return false
-  if (
-    /"(db|secret|trustDomain|identity|signingAlgorithm|idTokenAlgorithm|keyRotation)":/.test(
-      JSON.stringify(config),
-    )
+  return !/"(db|secret|trustDomain|identity|signingAlgorithm|idTokenAlgorithm|keyRotation)":/.test(
+    JSON.stringify(config),
   )
-    return false
-  const test = `${t.filePath} ${t.fullName.split(' > ')[0]}`
-  if (servedTests.has(test)) return false
-  servedTests.add(test)
-  return true
 }
 
 /** Writes `controller.yml` into a home that has none, and changes into one that has. */

@@ -49,17 +49,17 @@ export async function openMeter(t: TestContext, service: ChildService): Promise<
     send: async (request) => (await send(request)).status,
     async glance(request) {
       if (kept.length === 0) kept.push(await connect())
-      const before = await cpuMilliseconds(service)
+      const before = cpuMilliseconds(service)
       await send(request)
-      return (await cpuMilliseconds(service)) - before
+      return cpuMilliseconds(service) - before
     },
     async cost(request, count) {
       const { isClosed } = await send(request)
       const missing = (isClosed ? count : 1) - kept.length
       for (let i = 0; i < missing; i++) kept.push(await connect())
-      const before = await cpuMilliseconds(service)
+      const before = cpuMilliseconds(service)
       for (let i = 0; i < count; i++) await send(request)
-      const used = (await cpuMilliseconds(service)) - before
+      const used = cpuMilliseconds(service) - before
       closeAll(kept.slice(1))
       kept = kept.slice(0, 1)
       return used / count

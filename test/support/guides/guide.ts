@@ -6,11 +6,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
-import { childEnvironment, FAST_PROGRAM } from '../process/program.ts'
+import { childEnvironment } from '../process/program.ts'
+import { writeCommand } from '../programs/latchkey-command.ts'
 import { temporaryFolder } from '../service.ts'
 import { type Promised, promiseOf } from './guide-answer.ts'
 
@@ -113,40 +113,40 @@ async function paste(
     ({ script, fails }) =>
       `printf '\\036'\n${fails ? `set +e\n${script}[ $? -ne 0 ] || exit 99\nset -e` : script}\n`,
   )
+  // Files, since Linux lets no other process open a socket, which is what a pipe of Node is (latchkey-command.ts).
+  const [typed, printed] = [join(folder, '.typed'), join(folder, '.printed')]
+  await writeFile(typed, options.typed ?? '')
+  const streams = await Promise.all([open(typed, 'r'), open(printed, 'a')])
   const child = spawn(shell, ['-euc', `exec 2>&1\n${before}\n${script.join('')}`], {
     cwd,
     // With a group of its own: what a page leaves running ends with the test.
     detached: true,
-    stdio: ['pipe', 'pipe', 'inherit'],
+    stdio: [...streams.map(({ fd }) => fd), 'inherit'],
     // A page that waits for something waits for ever when it never comes.
     timeout: PATIENCE_MILLISECONDS,
     killSignal: 'SIGKILL',
     env: childEnvironment({
       HOME: folder,
-      // Otherwise bash takes our end of its standard input for a remote shell, and reads the start files of the machine.
-      SHLVL: '2',
       ...environment,
-      PATH: `${await commandFolder(folder)}:${environment.PATH ?? process.env.PATH}`,
+      PATH: `${await commandFolder(t, folder)}:${environment.PATH ?? process.env.PATH}`,
     }),
   })
-  const ended = once(child, 'exit').finally(() => endGroup(child.pid))
   t.after(() => endGroup(child.pid))
-  child.stdin.on('error', () => undefined).end(options.typed ?? '')
-  const [[status], output] = await Promise.all([ended, text(child.stdout)])
-  const outputs = output.split(BETWEEN).slice(1)
+  const [status] = await once(child, 'exit')
+  endGroup(child.pid)
+  for (const stream of streams) await stream.close()
+  const outputs = (await readFile(printed, 'utf8')).split(BETWEEN).slice(1)
   const last = steps[outputs.length - 1]
   const complaint = status === 99 ? 'did not fail' : `ended with ${status}`
   assert.equal(status, 0, `${last?.where} ${complaint}:\n${last?.script}\n${outputs.at(-1)}`)
   return outputs
 }
 
-/** `latchkey`, as people have it who installed it. */
-async function commandFolder(folder: string): Promise<string> {
+/** A folder with `latchkey`, as people have it who installed it. */
+async function commandFolder(t: TestContext, folder: string): Promise<string> {
   const bin = join(folder, '.bin')
   await mkdir(bin)
-  const command = join(bin, 'latchkey')
-  await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${FAST_PROGRAM}' "$@"\n`)
-  await chmod(command, 0o755)
+  await writeCommand(t, join(bin, 'latchkey'))
   return bin
 }
 

@@ -17,12 +17,16 @@ import { CHEAP } from '../login/cheap-hashing.ts'
 
 export const ADMIN = { username: 'admin', password: 'correct horse battery' } as const
 
-let made: Promise<string> | undefined
+/** Each another installation, made when it is first asked for. */
+const made: Promise<string>[] = []
 
-/** A copy at this path, in which nothing runs. It listens at any free port, on SQLite. */
-export async function copyInstalledHome(home: string): Promise<void> {
-  made ??= makeOnce()
-  copyFolder(await made, home)
+/**
+ * A copy at this path, in which nothing runs. It listens at any free port, on SQLite. Copies of the same `installation`
+ * have the same keys and secret.
+ */
+export async function copyInstalledHome(home: string, installation = 0): Promise<void> {
+  made[installation] ??= makeOnce()
+  copyFolder(await made[installation], home)
 }
 
 /** Like fs.cp, which takes ten times as long for so few files. */

@@ -1,9 +1,14 @@
 /**
  * `latchkey` as tests start it: the shipped command, except that `run` hashes passwords cheaply. The strength is an
- * argument of a function, so that nothing in the shipped product can lower it (D-276).
+ * argument of a function, so that nothing in the shipped product can lower it (D-276). And it sees one core, so that a
+ * configuration without a number of workers means one process, which starts in half the processor time.
  */
-import { enableCompileCache } from 'node:module'
+import { enableCompileCache, syncBuiltinESMExports } from 'node:module'
+import os from 'node:os'
 import { fileURLToPath } from 'node:url'
+
+os.availableParallelism = () => 1
+syncBuiltinESMExports()
 
 // As in bin/latchkey.js, and before anything else is loaded.
 enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/latchkey', import.meta.url)))

@@ -46,7 +46,8 @@ export async function fixPort(home: string): Promise<number> {
   return port
 }
 
-const APIS = ['edge-client', 'edge-management', 'health-checks']
+/** Of the first listener, where tests ask for the health too. */
+export const APIS = ['edge-client', 'edge-management', 'health-checks']
 
 /** Where the first start makes a home. */
 export async function missingHome(t: TestContext): Promise<string> {

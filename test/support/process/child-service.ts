@@ -1,6 +1,7 @@
 /**
  * The command as people run it: `node bin/latchkey.js …` in a process of its own, with a temporary home and an
- * environment that holds nothing of ours but what the test gives. No process outlives its test.
+ * environment that holds nothing of ours but what the test gives. No process outlives its test. For tests of the process
+ * itself: others start the service in their own (service.ts, D-300).
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -11,6 +11,7 @@ export interface Row {
 }
 
 const ACTIONS = 'cli-admin-actions'
+const CHECKS = 'cli-admin-checks'
 const ADMIN = 'cli-admin'
 const ENTITIES = 'cli-entities'
 const ACCOUNT: Row = {
@@ -107,9 +108,9 @@ export const ROWS: Readonly<Record<string, Row>> = {
     ],
   },
 
-  overview: both(ACTIONS, 'the overview counts, and what expires is listed with its exit code'),
-  expiry: both(ACTIONS, 'the overview counts, and what expires is listed with its exit code'),
-  'policy what-if': both(ACTIONS, 'a change of a policy is previewed, and nothing changes'),
+  overview: both(CHECKS, 'the overview counts, and what expires is listed with its exit code'),
+  expiry: both(CHECKS, 'the overview counts, and what expires is listed with its exit code'),
+  'policy what-if': both(CHECKS, 'a change of a policy is previewed, and nothing changes'),
   'reset password': both(ADMIN, 'a reset prints a link and changes nothing yet'),
   'reset mfa': both(ADMIN, 'a reset prints a link and changes nothing yet'),
 
@@ -161,7 +162,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
     'describe shows an identity with its credentials, sessions and events',
   ),
   'describe session': both(
-    ACTIONS,
+    CHECKS,
     'D-381: an end waits for its confirmations, and a session has a ledger',
   ),
   'create router': both(
@@ -169,7 +170,10 @@ export const ROWS: Readonly<Record<string, Row>> = {
     'a router is made with its hosts, and its token is printed or in a file of its own',
   ),
   'list routers': {
-    done: [ACTIONS, 'D-381: an end waits for its confirmations, and a session has a ledger'],
+    done: [
+      ACTIONS,
+      'a router is made with its hosts, and its token is printed or in a file of its own',
+    ],
     mistaken: LOGGED_OUT,
   },
   'disable identity': both(ACTIONS, 'an identity is disabled for some minutes, and enabled'),
@@ -182,16 +186,13 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'mfa remove': both(ACTIONS, 'TOTP is removed where there is some'),
   'passkeys list': both(ACTIONS, 'passkeys are listed, and one is removed'),
   'passkeys remove': both(ACTIONS, 'passkeys are listed, and one is removed'),
-  'sessions end-all': both(
-    ACTIONS,
-    'ends all sessions of one identity, and of no other by mistake',
-  ),
-  'signer check': both(ACTIONS, 'a JWT is tried against a signer, step by step'),
-  'ca verify': both(ACTIONS, 'a CA is verified by a certificate with its token'),
-  'ca token': both(ACTIONS, 'a CA is verified by a certificate with its token'),
-  'ca jwt': both(ACTIONS, 'the JWT of a CA is for those that enroll by themselves'),
+  'sessions end-all': both(CHECKS, 'ends all sessions of one identity, and of no other by mistake'),
+  'signer check': both(CHECKS, 'a JWT is tried against a signer, step by step'),
+  'ca verify': both(CHECKS, 'a CA is verified by a certificate with its token'),
+  'ca token': both(CHECKS, 'a CA is verified by a certificate with its token'),
+  'ca jwt': both(CHECKS, 'the JWT of a CA is for those that enroll by themselves'),
   'keys list': {
-    done: [ACTIONS, 'D-168: keys rotate over the API where no home is'],
+    done: [CHECKS, 'D-168: keys rotate over the API where no home is'],
     mistaken: LOGGED_OUT,
   },
   events: both(ACTIONS, 'events are those of an identity, a type and a request'),
@@ -262,9 +263,12 @@ export const ROWS: Readonly<Record<string, Row>> = {
     mistaken: ['backup', 'where it cannot be taken or written, the command says why'],
   },
   restore: {
-    done: ['restore', 'a secret in the backup comes back with its passphrase, and with no other'],
+    done: [
+      'restore-files',
+      'a secret in the backup comes back with its passphrase, and with no other',
+    ],
     mistaken: [
-      'restore',
+      'restore-files',
       'what the command line does not understand is refused with 64, and nothing is made',
     ],
   },

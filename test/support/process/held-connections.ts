@@ -5,8 +5,9 @@ import type { TestContext } from 'node:test'
 import tls from 'node:tls'
 import { eventually } from '../eventually.ts'
 import { countSockets } from '../monitoring/descriptors.ts'
-import { changeConfig, homeWithDatabase } from './child-home.ts'
+import { changeConfig } from './child-home.ts'
 import { type Child, type ChildOptions, type ChildService, startChild } from './child-service.ts'
+import { preparedHomeWith } from './prepared-home.ts'
 
 /** A record header of a handshake that announces more than follows. */
 export const HALF_CLIENT_HELLO = Buffer.from('1603010200010001fc0303', 'hex')
@@ -22,7 +23,7 @@ export async function startWithTimeouts(
   options: ChildOptions & { readonly db?: string | undefined } = {},
 ): Promise<ChildService> {
   const { db, ...rest } = options
-  const home = await homeWithDatabase(t, db)
+  const home = await preparedHomeWith(t, db)
   await changeConfig(home, (config) => {
     for (const listener of config.web) {
       listener.options = { timeouts }

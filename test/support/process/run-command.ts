@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../../src/base/time/clock.ts'
@@ -30,11 +30,34 @@ export function runCommand(
   args: readonly string[],
   surroundings: Surroundings,
 ): Promise<Finished> {
-  const isProcess = isFirstRun(t, args) || PROCESSES.has(wordsIn(args))
-  return isProcess ? runProcess(t, args, surroundings) : runHere(args, surroundings)
+  if (isFirstRun(t, args) || PROCESSES.has(wordsIn(args))) return runProcess(t, args, surroundings)
+  return runWithText(args, surroundings)
 }
 
-/** The same without standard input, in the surroundings of a test. What changes Node or the program is a process. */
+/** Whether the command needs no process of its own. */
+export function canRunHere(args: readonly string[], environment: NodeJS.ProcessEnv): boolean {
+  return !PROCESSES.has(wordsIn(args)) && !Object.keys(environment).some(isForPostgres)
+}
+
+/**
+ * Runs a command that must refuse to serve, such as a gateway without its identity, in this process: a refusal returns
+ * like any other command. It may listen for signals before it refuses; that ends with it.
+ */
+export async function runRefused(args: readonly string[]): Promise<Finished> {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const before = new Map(signals.map((signal) => [signal, process.listeners(signal)]))
+  try {
+    return await runWithText(args, { cwd: process.cwd(), environment: childEnvironment() })
+  } finally {
+    for (const signal of signals) {
+      for (const listener of process.listeners(signal)) {
+        if (!before.get(signal)?.includes(listener)) process.off(signal, listener)
+      }
+    }
+  }
+}
+
+/** The same as runCommand without standard input, in the surroundings of a test. What changes Node or the program is a process. */
 export function runLatchkey(
   t: TestContext,
   args: readonly string[],
@@ -68,10 +91,7 @@ export async function runProcess(
   return { code, signal, ...output }
 }
 
-async function runHere(
-  args: readonly string[],
-  { cwd, environment, input = '' }: Surroundings,
-): Promise<Finished> {
+async function runWithText(args: readonly string[], where: Surroundings): Promise<Finished> {
   const output = { stdout: '', stderr: '' }
   const writer = (name: keyof typeof output) =>
     new Writable({
@@ -80,14 +100,32 @@ async function runHere(
         done()
       },
     })
-  const io = createStreamIo({
+  const { input = '' } = where
+  const code = await runHere(args, where, {
     stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]),
     stdout: writer('stdout'),
     stderr: writer('stderr'),
-    variables: environment,
+  })
+  return { code, signal: null, ...output }
+}
+
+/** Runs the command in this process, with these streams, and returns its exit code. */
+export function runHere(
+  args: readonly string[],
+  { cwd, environment }: Pick<Surroundings, 'cwd' | 'environment'>,
+  streams: {
+    readonly stdin: Readable
+    readonly stdout: NodeJS.WritableStream
+    readonly stderr: NodeJS.WritableStream
+  },
+): Promise<number> {
+  // By default the folder of the user is that of the process, which is here the one who runs the tests.
+  const { HOME: home = '' } = environment
+  const io = createStreamIo({
+    ...streams,
+    variables: { XDG_CONFIG_HOME: join(home, '.config'), ...environment },
     resolve: (path) => resolve(cwd, path),
     interrupts: createInterrupts(systemClock, () => undefined),
   })
-  const code = await runCli(args, io)
-  return { code, signal: null, ...output }
+  return runCli(args, io)
 }
