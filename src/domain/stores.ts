@@ -78,6 +78,11 @@ export interface Store extends Stores {
     isPushed(): boolean
     /** Calls the listener after such a change, until the store is closed. At most one listener. */
     follow(listener: () => void): void
+    /**
+     * Returns what differs from the last one if anything was committed since, by any process, or a promise of it.
+     * Undefined if that is not known (D-306).
+     */
+    version(): unknown
   }
   /** The current time of the database; undefined if it uses the clock of this machine (D-230). */
   databaseTime(): Promise<Instant | undefined>

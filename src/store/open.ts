@@ -94,6 +94,7 @@ export async function openStore(
     changes: {
       isPushed: () => database.changes?.isPushed() ?? false,
       follow: (listener) => database.changes?.follow(listener),
+      version: () => version?.current(),
     },
     transaction,
     spendRefreshToken: (spending) =>

@@ -149,7 +149,7 @@ async function beginWork(parts: {
         },
         onSecretReplaced: secretReplaced.resolve,
         onDatabaseRestored: databaseRestored.resolve,
-        afterReading: () => reports.report(),
+        afterReading: (outcome) => reports.report(outcome),
       }),
     ],
     core.log,
