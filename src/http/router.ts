@@ -107,6 +107,8 @@ export function createRouter(
       },
       handler: async (request, reply) => {
         const call = callOf<R['access']>(request, route, use)
+        // D-380: short calls do not wait for several long ones.
+        if (route.method === 'POST') await use.ports.loopTurns.next()
         const { result: answer, ended } = await use.ports.collectedEndings.collect(async () =>
           handler(call),
         )

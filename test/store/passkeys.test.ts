@@ -43,6 +43,13 @@ for (const database of ALL) {
       assert.deepEqual(await passkeys.listEnrolled([]), new Set())
     })
 
+    test('an identity has a second factor as soon as it has a passkey', async (t) => {
+      const [{ identities }] = await open(t)
+      const found = await identities.findWithFactors(me)
+      assert.deepEqual(found, { identity: await identities.find(me), isMfaEnabled: true })
+      assert.equal((await identities.findWithFactors(other.id))?.isMfaEnabled, false)
+    })
+
     test('of twenty registrations of one credential at once, one is stored', async (t) => {
       const stores = await open(t)
       const inserted = await Promise.all(

@@ -43,6 +43,16 @@ for (const database of ALL) {
       return stores
     }
 
+    test('an identity has a second factor once an enrollment is verified', async (t) => {
+      const [{ identities, totpEnrollments }] = await openPending(t)
+      const isEnabled = async () => (await identities.findWithFactors(me))?.isMfaEnabled
+      assert.equal(await isEnabled(), false)
+      assert.equal(await totpEnrollments.markVerified(anEnrollment(), NOON), true)
+      assert.equal(await isEnabled(), true)
+      assert.equal((await identities.findWithFactors(other.id))?.isMfaEnabled, false)
+      assert.equal(await identities.findWithFactors('nobody' as IdentityId), undefined)
+    })
+
     test('an enrollment is pending, then verified', async (t) => {
       const [{ totpEnrollments, recoveryCodes }] = await openPending(t)
       assert.deepEqual(await totpEnrollments.find(me), anEnrollment())

@@ -7,6 +7,7 @@ import type { Vault } from '../../base/secrets/vault.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { milliseconds } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import { createLoopTurns } from '../../base/time/loop-turns.ts'
 import type { Config } from '../../config/config.ts'
 import { createFoldRepeats } from '../../domain/audit/fold-repeats.ts'
 import { createProvenRouters } from '../../domain/calls/routers/proven-routers.ts'
@@ -27,7 +28,7 @@ import {
   createLegacySessionCache,
   type LegacySessionCache,
 } from '../../domain/sessions/legacy-session-cache.ts'
-import type { Store } from '../../domain/stores.ts'
+import type { Store, Transaction } from '../../domain/stores.ts'
 import { createSigningKeys, type SigningKeys } from '../../domain/tokens/keys/signing-keys.ts'
 import { createVerifiedTokens } from '../../domain/tokens/keys/verified-tokens.ts'
 import { createDpopNonces } from '../../domain/tokens/possession/nonces.ts'
@@ -102,7 +103,12 @@ export function compose(parts: Parts) {
 
   const { fetch: fetchRules } = config.externalJwtSigners
   const collectedEndings = createCollectedEndings()
-  const transaction = tellCopies(store.transaction, {
+  const loopTurns = createLoopTurns()
+  const inTurn: Transaction = async (work) => {
+    await loopTurns.next()
+    return store.transaction(work)
+  }
+  const transaction = tellCopies(inTurn, {
     endedSessions,
     rules,
     others,
@@ -118,6 +124,7 @@ export function compose(parts: Parts) {
     ...store,
     transaction,
     collectedEndings,
+    loopTurns,
     routerPresence: createRouterPresence({
       clock,
       transaction,

@@ -13,6 +13,10 @@ import type { RouterPlace } from './router-hosts.ts'
 
 export interface Identities {
   find(id: IdentityId): Promise<Identity | undefined>
+  /** Also says whether the identity has enrolled a second factor, in one query. */
+  findWithFactors(
+    id: IdentityId,
+  ): Promise<{ readonly identity: Identity; readonly isMfaEnabled: boolean } | undefined>
   /** Returns those of the given ids that exist, in one query. */
   findMany(ids: readonly IdentityId[]): Promise<ReadonlyMap<IdentityId, Identity>>
   /** Case-sensitive (API 4.1). */

@@ -4,7 +4,6 @@
  */
 import type { Caller } from '../audit/events.ts'
 import type { EnrolledPorts } from '../factors/second-factor.ts'
-import { listWithAnyFactor } from '../factors/second-factors.ts'
 import type { Identity } from '../identities/identity.ts'
 import { preferredUsername } from '../identities/preferred-username.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
@@ -30,14 +29,13 @@ export interface IdentityDetail {
 }
 
 export async function currentIdentity(
-  ports: EnrolledPorts & Pick<SessionPorts, 'brand' | 'identities' | 'rules'>,
+  ports: Pick<SessionPorts, 'brand' | 'identities' | 'rules'>,
   call: CallSession,
 ): Promise<IdentityDetail> {
-  const identity = await ports.identities.find(call.identityId)
-  const policy = identity && ports.rules.policy(identity.authPolicyId)
-  if (identity === undefined || policy === undefined) throw sessionGone(ports.brand, call)
-  const enrolled = await listWithAnyFactor(ports, [identity.id])
-  return { identity, policy, isMfaEnabled: enrolled.size > 0 }
+  const found = await ports.identities.findWithFactors(call.identityId)
+  const policy = found && ports.rules.policy(found.identity.authPolicyId)
+  if (found === undefined || policy === undefined) throw sessionGone(ports.brand, call)
+  return { ...found, policy }
 }
 
 /** OIDC Core §5.3, D-29. */

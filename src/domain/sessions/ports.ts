@@ -1,6 +1,8 @@
 /** What sessions need from outside. Built once, in `app/compose`. */
+
 import type { Duration } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import type { LoopTurns } from '../../base/time/loop-turns.ts'
 import type { CertificateAuthorities } from '../certificates/own/authorities.ts'
 import type { LoginPorts } from '../login/ports.ts'
 import type { CollectedEndings } from './confirming/collected-endings.ts'
@@ -18,6 +20,7 @@ export interface SessionPorts extends LoginPorts, EndingPorts {
   readonly caBundlePem: () => string
   readonly legacySessionCache: LegacySessionCache
   readonly collectedEndings: CollectedEndings
+  readonly loopTurns: LoopTurns
   /** The idle time after which a legacy session ends. */
   readonly sessionTimeout: Duration
   readonly maxSessionDuration: Duration

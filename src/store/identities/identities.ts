@@ -15,6 +15,7 @@ import { insertUnique } from '../insert-unique.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
 import type { Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
+import { hasAnyFactor } from './enrolled-factors.ts'
 
 const { columns, fromRow, toRow, toChanges } = describedRows('identities', IDENTITY)
 
@@ -24,6 +25,14 @@ const CHOSEN = writableNames(IDENTITY)
 
 const FIND = fixedQuery((db, { id }: { id: IdentityId }) =>
   db.selectFrom('identities').selectAll().where('id', '=', id),
+)
+/** In one statement, because every caller who reads their own identity needs it. */
+const FIND_WITH_FACTORS = fixedQuery((db, { id }: { id: IdentityId }) =>
+  db
+    .selectFrom('identities')
+    .selectAll()
+    .select((eb) => eb.case().when(hasAnyFactor(eb)).then(1).else(0).end().as('has_factor'))
+    .where('id', '=', id),
 )
 const FIND_BY_EXTERNAL_ID = fixedQuery((db, { externalId }: { externalId: string }) =>
   db.selectFrom('identities').selectAll().where('external_id', '=', externalId),
@@ -55,6 +64,12 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
       if (!isStorable(id)) return undefined
       const row = await FIND.first(db, { id })
       return row && fromRow(row)
+    },
+
+    async findWithFactors(id) {
+      if (!isStorable(id)) return undefined
+      const row = await FIND_WITH_FACTORS.first(db, { id })
+      return row && { identity: fromRow(row), isMfaEnabled: row.has_factor === 1 }
     },
 
     async findMany(ids) {
