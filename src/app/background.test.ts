@@ -214,3 +214,80 @@ test('a timer that fires a moment early waits for the next beat', () => {
   assert.equal(untilBeat(interval, 1_250), 350)
   assert.equal(untilBeat(interval, 1_599.4), 401)
 })
+
+test('D-306: work that follows confirms its copy while nothing was committed, and asks once for all', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const seen: string[] = []
+  let version = 1
+  let asked = 0
+  const changes = {
+    isPushed: () => true,
+    follow() {},
+    version() {
+      asked += 1
+      return version
+    },
+  }
+  const work = (name: string) => ({
+    name,
+    every: milliseconds(60_000),
+    follows: true as const,
+    round: async () => {
+      seen.push(`${name} read`)
+    },
+    confirm: (age: number) => seen.push(`${name} ${age < 1_000 ? 'confirmed' : 'too old'}`),
+  })
+  const background = runInBackground([work('a'), work('b')], logged().log, changes)
+  async function beat(): Promise<readonly string[]> {
+    // Beats follow the real clock, which the mocked timers do not move.
+    await new Promise((resolve) => setImmediate(resolve))
+    const until = performance.now() + 11
+    while (performance.now() < until);
+    await tick(t, 1_001)
+    return seen.splice(0).sort()
+  }
+  assert.deepEqual(await beat(), ['a read', 'b read'])
+  assert.deepEqual(await beat(), ['a confirmed', 'b confirmed'])
+  assert.equal(asked, 2)
+  version = 2
+  assert.deepEqual(await beat(), ['a read', 'b read'])
+  await background.stop()
+})
+
+test('D-306: after a failure the copy is read, even if nothing was committed', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const seen: string[] = []
+  let isBroken = false
+  let tell = () => {}
+  const changes = {
+    isPushed: () => true,
+    follow(listener: () => void) {
+      tell = listener
+    },
+    version: () => {
+      if (isBroken) throw new Error('the disk is gone')
+      return 1
+    },
+  }
+  const work = {
+    name: 'work',
+    every: milliseconds(60_000),
+    follows: true as const,
+    round: async () => {
+      seen.push('read')
+    },
+    confirm: () => seen.push('confirmed'),
+  }
+  const { log, lines } = logged()
+  const background = runInBackground([work], log, changes)
+  for (const broken of [false, true, false]) {
+    isBroken = broken
+    const until = performance.now() + 11
+    while (performance.now() < until);
+    tell()
+    await tick(t, 50)
+  }
+  assert.deepEqual(seen, ['read', 'read'])
+  assert.equal(lines.length, 2)
+  await background.stop()
+})

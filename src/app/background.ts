@@ -16,6 +16,11 @@ export interface RepeatedWork {
    * `every` while it does (D-298).
    */
   readonly follows?: true
+  /**
+   * Takes the place of a round that follows, while nothing was committed since the last one: the copy is as fresh as if
+   * it had been read this long ago.
+   */
+  readonly confirm?: (age: Duration) => void
   /** Runs at the same moments as the work that follows, so that an idle process wakes up once for all of it. */
   readonly isOnBeat?: true
   /** Runs its first round at once. */
@@ -26,7 +31,7 @@ export interface RepeatedWork {
   readonly soonAfter?: Duration
 }
 
-type Changes = Store['changes']
+type Changes = Omit<Store['changes'], 'version'> & Partial<Pick<Store['changes'], 'version'>>
 
 /**
  * How often copies are compared while the database tells of changes. Far less than a copy may be old (D-34), also after
@@ -35,6 +40,8 @@ type Changes = Store['changes']
 const WHILE_PUSHED: Duration = seconds(1)
 /** Between two rounds that notices start, so that a burst of changes is read together. */
 const LEAST_PAUSE: Duration = milliseconds(50)
+/** Rounds that begin within this time share one question whether anything was committed. */
+const ONE_BEAT: Duration = milliseconds(10)
 /** A timer may fire up to this long before its time, by the clock of the beats. */
 const EARLY: Duration = milliseconds(5)
 
@@ -49,7 +56,8 @@ export function runInBackground(
   log: Log,
   changes?: Changes,
 ): Background {
-  const repeated = works.map((work) => ({ work, ...repeat(work, log, changes) }))
+  const ask = askOnce(changes)
+  const repeated = works.map((work) => ({ work, ...repeat(work, log, changes, ask) }))
   changes?.follow(() => {
     for (const { work, soon } of repeated) if (work.follows) soon()
   })
@@ -61,9 +69,10 @@ export function runInBackground(
 }
 
 function repeat(
-  { name, every, round, follows, isOnBeat, ...work }: RepeatedWork,
+  { name, every, round, follows, confirm, isOnBeat, ...work }: RepeatedWork,
   log: Log,
   changes: Changes | undefined,
+  ask: AskVersion,
 ): { readonly stop: () => Promise<void>; readonly soon: () => void } {
   const { isUrgent, wokenBy, soonAfter = LEAST_PAUSE } = work
   let isStopped = false
@@ -71,6 +80,8 @@ function repeat(
   /** Told of a change while a round was running. */
   let isDue = false
   let isFailing = false
+  /** Undefined if it is not known: then every round reads. */
+  let seen: unknown
   let running: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   /** Whether the timer is that of a round that starts soon: further notices must not put it off. */
@@ -81,7 +92,7 @@ function repeat(
     isDue = false
     isSoon = false
     try {
-      await round()
+      await readOrConfirm()
       if (isFailing) log.info({ work: name }, 'background work succeeds again')
       isFailing = false
     } catch (error) {
@@ -91,6 +102,21 @@ function repeat(
     isRunning = false
     isSoon = isDue
     schedule(isDue ? soonAfter : pause())
+  }
+
+  async function readOrConfirm(): Promise<void> {
+    if (confirm === undefined) {
+      await round()
+      return
+    }
+    const { version, askedAt } = await ask()
+    if (version !== undefined && version === seen && !isFailing) {
+      confirm(milliseconds(performance.now() - askedAt))
+      return
+    }
+    await round()
+    // Asked before the read: what was committed during it is read next time.
+    seen = version
   }
 
   function pause(): Duration {
@@ -125,6 +151,20 @@ function repeat(
       clearTimeout(timer)
       await running
     },
+  }
+}
+
+type AskVersion = () => Promise<{ readonly version: unknown; readonly askedAt: number }>
+
+/** A beat asks once for all works: whoever follows waits for the next beat at most. */
+function askOnce(changes: Changes | undefined): AskVersion {
+  let last: { readonly version: unknown; readonly askedAt: number } | undefined
+  return async () => {
+    const askedAt = performance.now()
+    if (last === undefined || askedAt - last.askedAt > ONE_BEAT) {
+      last = { version: changes?.version?.(), askedAt }
+    }
+    return { version: await last.version, askedAt: last.askedAt }
   }
 }
 

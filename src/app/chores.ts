@@ -34,8 +34,8 @@ export interface ChoreHooks {
   onSecretReplaced(): void
   /** The database was restored from a backup: everything that this instance knows is outdated (D-159). */
   onDatabaseRestored(): void
-  /** After each round that may have read something new. */
-  afterReading?(): Promise<void> | void
+  /** After each round that may have read something new, and when a round found that there is nothing new. */
+  afterReading?(outcome: 'read' | 'unchanged'): void
 }
 
 export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
@@ -43,7 +43,7 @@ export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
   const { signingKeys, endedSessions, rules } = ports
   const reading = (work: () => Promise<unknown>) => async () => {
     await work()
-    await hooks.afterReading?.()
+    hooks.afterReading?.('read')
   }
   return [
     {
@@ -51,13 +51,24 @@ export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
       every: FOLLOW_ENDINGS,
       follows: true,
       round: reading(() => endedSessions.refresh()),
+      confirm(age) {
+        endedSessions.learn([], age)
+        hooks.afterReading?.('unchanged')
+      },
     },
-    { name: 'rules', every: FOLLOW_RULES, follows: true, round: reading(() => rules.refresh()) },
+    {
+      name: 'rules',
+      every: FOLLOW_RULES,
+      follows: true,
+      round: reading(() => rules.refresh()),
+      confirm: (age) => rules.confirmUnchanged(age),
+    },
     {
       name: 'signing keys',
       every: FOLLOW_KEYS,
       follows: true,
       round: reading(() => signingKeys.refresh()),
+      confirm() {},
     },
     {
       name: 'key rotation',
@@ -91,6 +102,7 @@ export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
         if (found?.secretFingerprint !== core.secretFingerprint) hooks.onSecretReplaced()
         else if (found.sealedHashingSecret !== core.sealedHashingSecret) hooks.onDatabaseRestored()
       },
+      confirm() {},
     },
     { name: 'certificates', every: RENEW_CERTIFICATES, round: () => hooks.renewCertificates() },
     {

@@ -89,7 +89,7 @@ export async function openCore(options: CoreOptions) {
   const metrics = createServiceMetrics(clock)
   const prepared = prepare({
     ...options,
-    db: shareOf(config.db, processes),
+    db: shareOf(config.db, { processes, role }),
     damage: role === 'worker' ? 'checked' : 'unchecked',
     hashingTurns: limits.hashingTurns,
     onEvents: (events: readonly KeptEvent[]) => {
@@ -178,15 +178,19 @@ export async function openCore(options: CoreOptions) {
 }
 
 /** With several processes, each has a share of the connections that a single one would have, and enough to work. */
-function shareOf(db: Config['db'], processes: number): StoreAddress {
+export function shareOf(
+  db: Config['db'],
+  { processes, role }: Pick<CoreOptions, 'processes' | 'role'>,
+): StoreAddress {
   if (db.kind !== 'postgres' || processes === 1) return db
   const share = Math.ceil(ALL_CONNECTIONS / processes)
-  return { ...db, maxConnections: Math.max(LEAST_CONNECTIONS, share) }
+  const least = role === 'first' ? LEAST_CONNECTIONS + 1 : LEAST_CONNECTIONS
+  return { ...db, maxConnections: Math.max(least, share) }
 }
 
 /** As many as a single process has by default (store/dialects/postgres.ts). */
 const ALL_CONNECTIONS = 10
-/** Two for the work of callers, and two that are kept aside. */
+/** Two for the work of callers, and two that are kept aside. The supervisor has one more, which listens (D-298). */
 const LEAST_CONNECTIONS = 4
 
 /** Creates the first keys, or the next ones when they are due. */

@@ -22,7 +22,7 @@ export class ConfigProblems extends Error {
   }
 }
 
-export function describeProblem({ path, message }: Problem): string {
+function describeProblem({ path, message }: Problem): string {
   return path === '' ? message : `${path}: ${message}`
 }
 

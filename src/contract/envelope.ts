@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { NEXT_ACTION_NAMES } from '../errors/next-actions.ts'
 import { AuthQuery } from './auth-query.ts'
 
-export const Link = z.object({ href: z.string() })
+const Link = z.object({ href: z.string() })
 export const Links = z.object({ self: Link })
 
 /** RFC 3339, UTC, milliseconds. */

@@ -4,7 +4,7 @@ import { shellWord } from '../base/shell-word.ts'
 import { type Chapter, chaptersOf, ENV_FILE } from './chapters.ts'
 import type { Demo } from './start.ts'
 
-export const WALKTHROUGH_FILE = 'WALKTHROUGH'
+const WALKTHROUGH_FILE = 'WALKTHROUGH'
 
 export interface Walkthrough {
   /** For the screen. */

@@ -13,3 +13,9 @@ export function invalid(field: string, reason: string): Failure {
 export function notFound(): Failure {
   return new Failure('NOT_FOUND')
 }
+
+/** Returns the entity that a look-up found. Throws NOT_FOUND if it found none. */
+export function orNotFound<T>(entity: T | undefined): T {
+  if (entity === undefined) throw notFound()
+  return entity
+}

@@ -19,6 +19,7 @@ import type { AuthPolicies, RuleVersions } from './policies/stores.ts'
 import type { RouterRuns, SessionContacts } from './sessions/confirming/stores.ts'
 import type { ApiSessions, SessionEndings } from './sessions/stores.ts'
 import type {
+  BeginSession,
   RefreshTokens,
   SigningKeyStore,
   SpendRefreshToken,
@@ -65,6 +66,8 @@ export interface Store extends Stores {
   readonly transaction: Transaction
   /** A transaction, or one statement where that saves round trips (D-322). */
   readonly spendRefreshToken: SpendRefreshToken
+  /** Likewise (D-328). */
+  readonly beginSession: BeginSession
   /**
    * The same stores on connections that callers cannot exhaust, for health checks and for the copies in memory (D-297).
    */
@@ -75,6 +78,11 @@ export interface Store extends Stores {
     isPushed(): boolean
     /** Calls the listener after such a change, until the store is closed. At most one listener. */
     follow(listener: () => void): void
+    /**
+     * Returns what differs from the last one if anything was committed since, by any process, or a promise of it.
+     * Undefined if that is not known (D-306).
+     */
+    version(): unknown
   }
   /** The current time of the database; undefined if it uses the clock of this machine (D-230). */
   databaseTime(): Promise<Instant | undefined>

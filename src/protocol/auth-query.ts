@@ -43,7 +43,7 @@ export interface ExtJwtQuery {
 }
 
 /** Where to send a code: in an OIDC login, and in a legacy session (D-51). */
-export const TOTP_URLS = { oidc: '/oidc/login/totp', legacy: './authenticate/mfa' } as const
+const TOTP_URLS = { oidc: '/oidc/login/totp', legacy: './authenticate/mfa' } as const
 
 export function totpQuery(
   brand: string,
@@ -63,7 +63,7 @@ export function totpQuery(
 }
 
 /** The same for passkeys. */
-export const PASSKEY_URLS = {
+const PASSKEY_URLS = {
   oidc: '/oidc/login/passkey',
   legacy: './authenticate/passkey',
 } as const

@@ -10,7 +10,7 @@ export const GRANT_TYPES = ['authorization_code', 'refresh_token', DEVICE_CODE_G
 export type GrantType = (typeof GRANT_TYPES)[number]
 
 /** The errors of OAuth endpoints: D-28, RFC 6750 §3.1 for bearer tokens, and RFC 9449 §5 and §8 for DPoP. */
-export const TOKEN_ERRORS = [
+const TOKEN_ERRORS = [
   'invalid_request',
   'invalid_client',
   'invalid_grant',

@@ -5,7 +5,7 @@
 import { Kysely } from 'kysely'
 import type { Secret } from '../base/secrets/secret.ts'
 import type { Store, Stores } from '../domain/stores.ts'
-import { spendInSteps } from '../domain/tokens/spend-in-steps.ts'
+import { beginInSteps, spendInSteps } from '../domain/tokens/in-steps.ts'
 import { StoreUnavailable } from '../errors/store-unavailable.ts'
 import type { Database } from './dialects/database.ts'
 import { guarded, unavailable } from './dialects/guarded.ts'
@@ -94,11 +94,15 @@ export async function openStore(
     changes: {
       isPushed: () => database.changes?.isPushed() ?? false,
       follow: (listener) => database.changes?.follow(listener),
+      version: () => version?.current(),
     },
     transaction,
     spendRefreshToken: (spending) =>
       database.spendRefreshToken?.(db, emit, spending) ??
       transaction((tx) => spendInSteps(tx, spending)),
+    beginSession: (beginning) =>
+      database.beginSession?.(db, emit, beginning) ??
+      transaction((tx) => beginInSteps(tx, beginning)),
     databaseTime: () => database.readTime(aside),
     async close() {
       version?.close()

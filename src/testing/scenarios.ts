@@ -25,7 +25,7 @@ export interface Stage {
   restoreBackup(): Promise<void>
 }
 
-export const BRAND = 'service'
+const BRAND = 'service'
 const OFF_SECONDS = 90
 const SLOW_MILLISECONDS = 3_000
 

@@ -47,11 +47,11 @@ test('a worker loads neither the code of fetch nor libraries that few requests n
   assert.equal(count(loaded, '/node_modules/fastify/fastify.js'), 1)
   for (const part of [
     'undici',
-    '/pkijs/',
-    '/qrcode/',
-    '/@simplewebauthn/',
-    '/@zxcvbn-ts/',
-    '/pg/',
+    '/node_modules/pkijs/',
+    '/node_modules/qrcode/',
+    '/node_modules/@simplewebauthn/',
+    '/node_modules/@zxcvbn-ts/',
+    '/node_modules/pg/',
   ]) {
     assert.equal(count(loaded, part), 0, part)
   }

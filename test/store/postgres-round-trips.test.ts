@@ -1,4 +1,4 @@
-/** What the driver costs beside the statements themselves: D-299, D-322. Counted on the wire, never measured. */
+/** What the driver costs beside the statements themselves: D-299, D-322, D-328. Counted on the wire, never measured. */
 import assert from 'node:assert/strict'
 import { after as afterAll, type TestContext, test } from 'node:test'
 import { Kysely, sql } from 'kysely'
@@ -9,6 +9,7 @@ import { postgres } from '../../src/store/dialects/postgres.ts'
 import { openStore } from '../../src/store/open.ts'
 import { startCable } from '../support/stores/cable.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
+import { aBeginning, primaryOf, seedLogin } from './login-sample.ts'
 import { aSpending, seedRefresh } from './refresh-sample.ts'
 import { anEnding, aRefreshToken } from './samples.ts'
 
@@ -60,6 +61,15 @@ test('a refresh is two round trips: one reads what decides, one spends the token
     })
   assert.equal(await refresh('spent'), 2)
   assert.equal(await refresh('taken'), 2)
+})
+
+test('a code is spent, and its session begins, in one round trip', async (t) => {
+  const { count } = await openCounted(t)
+  await count((store) => seedLogin(store, primaryOf('password')))
+  const begin = (outcome: string) =>
+    count(async (store) => assert.equal(await store.beginSession(aBeginning(outcome)), outcome))
+  assert.equal(await begin('begun'), 1)
+  assert.equal(await begin('spent'), 1)
 })
 
 test('a transaction that fails rolls back with one round trip, and its connection is used again', async (t) => {

@@ -9,9 +9,8 @@ import type { Store, Stores } from '../../src/domain/stores.ts'
 import type { RefreshSpending } from '../../src/domain/tokens/stores.ts'
 import type { KeptEvent } from '../../src/store/events.ts'
 import { openStore } from '../../src/store/open.ts'
-import { eventually } from '../support/eventually.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
-import { ALL, openTwo, type postgresql, type TestDatabase } from './databases.ts'
+import { ALL, openTwo } from './databases.ts'
 import { aPasskey } from './passkey-sample.ts'
 import { aSpending, ENABLED, PRIMARIES, seedRefresh } from './refresh-sample.ts'
 import {
@@ -23,6 +22,7 @@ import {
   aSession,
   hash,
 } from './samples.ts'
+import { waitingIn } from './waiting.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
@@ -176,16 +176,4 @@ for (const database of ALL) {
       }
     })
   })
-}
-
-/** Resolves when a statement waits for a lock. SQLite waits before it reads anything. */
-async function waitingIn(database: TestDatabase): Promise<void> {
-  if (!('url' in database)) return
-  const { query } = database as Awaited<ReturnType<typeof postgresql.create>>
-  await eventually(async () => {
-    const [row] = await query(
-      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    )
-    return row
-  }, 'a statement that waits for a lock')
 }

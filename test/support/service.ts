@@ -42,7 +42,7 @@ export interface ServiceOptions {
 export interface Service {
   readonly home: string
   readonly config: Config
-  readonly instance: Instance
+  readonly instance: Pick<Instance, 'listeners' | 'renewCertificates'>
   readonly clock: TestClock
   /** The first base URL of the first listener. */
   readonly baseUrl: string
@@ -71,7 +71,7 @@ export async function startService(t: TestContext, options: ServiceOptions = {})
   const { config } = await openHome({ home, file: undefined, environment })
   // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
   const log: any[] = []
-  const instance = await startInstance({
+  let running: Instance | undefined = await startInstance({
     config,
     adminPassword: environment.adminPassword ?? new Secret(ADMIN.password),
     clock,
@@ -83,11 +83,18 @@ export async function startService(t: TestContext, options: ServiceOptions = {})
       { write: (line) => log.push(JSON.parse(line)) },
     ),
   })
-  let isStopped = false
+  const { caFile } = running
+  const listeners = running.listeners.map(({ name, baseUrls, routes }) => ({
+    name,
+    baseUrls,
+    routes,
+  }))
   const stop = async () => {
-    if (isStopped) return
-    isStopped = true
-    await instance.stop()
+    const stopping = running
+    if (stopping === undefined) return
+    // node --test keeps every test with its hooks, and so what they refer to: not the whole instance, too.
+    running = undefined
+    await stopping.stop()
     assert.deepEqual(
       log.filter((line) => line.msg === UNDECLARED),
       [],
@@ -95,13 +102,13 @@ export async function startService(t: TestContext, options: ServiceOptions = {})
   }
   t.after(stop)
 
-  const ca = instance.caFile === undefined ? '' : await readFile(instance.caFile, 'utf8')
+  const ca = caFile === undefined ? '' : await readFile(caFile, 'utf8')
   const client = httpClient(ca, config.compatibility === 'openziti' ? 'other' : 'described')
-  const baseUrl = instance.listeners[0]?.baseUrls[0] ?? ''
+  const baseUrl = listeners[0]?.baseUrls[0] ?? ''
   return {
     home,
     config,
-    instance,
+    instance: { listeners, renewCertificates: async () => running?.renewCertificates() },
     clock,
     baseUrl,
     ca,

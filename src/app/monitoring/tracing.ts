@@ -104,6 +104,7 @@ function traceStore(tracer: Tracer, store: Store, system: string): Store {
   return {
     ...store,
     transaction: (work) => tracer.span(facts, () => store.transaction(work)),
+    beginSession: (beginning) => tracer.span(facts, () => store.beginSession(beginning)),
     spendRefreshToken: (spending) => tracer.span(facts, () => store.spendRefreshToken(spending)),
   }
 }

@@ -82,8 +82,9 @@ export function createReports(deps: {
     },
 
     /** Sends what was read, if there is something new or the last report is some time ago. */
-    report(): void {
-      if (core === undefined) return
+    report(outcome: 'read' | 'unchanged' = 'read'): void {
+      const isDue = sent === undefined || clock.uptime() - sent.at >= AT_LEAST_EVERY
+      if (core === undefined || (!isDue && outcome === 'unchanged' && unsent.length === 0)) return
       const { endedSessions, rules } = core.ports
       const age = endedSessions.age()
       const state: Omit<State, 'sentAt' | 'endings'> = {
@@ -92,7 +93,6 @@ export function createReports(deps: {
         authorities: authoritiesOf(core),
       }
       const versions = [state.rules?.version, state.keys, state.authorities].join(' ')
-      const isDue = sent === undefined || clock.uptime() - sent.at >= AT_LEAST_EVERY
       if (!isDue && unsent.length === 0 && versions === sent?.versions) return
       const rows = unsent
       unsent = []

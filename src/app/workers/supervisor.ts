@@ -4,7 +4,6 @@
  */
 import { milliseconds, seconds } from '../../base/time/duration.ts'
 import { endsWithin } from '../../base/time/within.ts'
-import type { WantedAddress } from '../../config/addresses/override-address.ts'
 import type { Position } from '../../domain/sessions/confirming/position.ts'
 import { listenOnEach } from '../../https-server/listen-on-each.ts'
 import { openAuditOutput } from '../audit-output.ts'
@@ -32,15 +31,8 @@ import { createReports } from './reports.ts'
 import { serveLimits } from './shared-limits.ts'
 import { createSharedMetrics } from './shared-metrics.ts'
 
-export interface SupervisorOptions extends InstanceOptions {
-  readonly workers: number
-  /** What the workers start from. */
-  readonly home: string
-  readonly file: string | undefined
-  readonly tree: unknown
-  readonly wanted: WantedAddress | undefined
-  readonly variables: Readonly<Record<string, string>>
-}
+export type SupervisorOptions = InstanceOptions &
+  Pick<StartWorker, 'workers' | 'home' | 'file' | 'tree' | 'wanted' | 'variables'>
 
 /** The drain, and what a worker does after it. */
 const POSITION_LIMIT = seconds(1)
@@ -157,7 +149,7 @@ async function beginWork(parts: {
         },
         onSecretReplaced: secretReplaced.resolve,
         onDatabaseRestored: databaseRestored.resolve,
-        afterReading: () => reports.report(),
+        afterReading: (outcome) => reports.report(outcome),
       }),
     ],
     core.log,

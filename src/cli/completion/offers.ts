@@ -4,7 +4,7 @@ import type { Command, Operand, Option } from '../table/command.ts'
 /** How the value of an option, or an operand, is completed. */
 export type Kind = 'file' | 'context' | 'choice' | 'name' | 'anything'
 
-export function kindOf(
+function kindOf(
   { names, choices }: Pick<Option, 'names' | 'choices'>,
   /** Its placeholder in the help. */
   placeholder: string,

@@ -81,7 +81,7 @@ export function checkContextName(name: string): string {
   return name
 }
 
-export function userFolder({ variables }: Pick<Io, 'variables'>): string {
+function userFolder({ variables }: Pick<Io, 'variables'>): string {
   const { configFolder = join(homedir(), '.config') } = readUserEnvironment(variables)
   return join(configFolder, 'latchkey')
 }

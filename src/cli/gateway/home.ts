@@ -8,7 +8,7 @@ import { GATEWAY_FILE } from '../../gateway/settings/load.ts'
 import type { Io } from '../terminal/io.ts'
 import { type GatewayValues, requireAll } from './given.ts'
 
-export const DEFAULT_GATEWAY_HOME = 'latchkey-gateway'
+const DEFAULT_GATEWAY_HOME = 'latchkey-gateway'
 
 export interface GatewayPlace {
   /** What paths in the file are relative to. */

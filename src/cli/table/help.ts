@@ -56,7 +56,7 @@ export function commandHelp(command: Command): string {
 }
 
 /** `context use NAME`, `login [options]`. */
-export function synopsis({ words, operands = [], options }: Command): string {
+function synopsis({ words, operands = [], options }: Command): string {
   const named = operands.map(({ name, isOptional, isList }) => {
     const text = isList ? `${name}…` : name
     return isOptional ? `[${text}]` : text
@@ -64,7 +64,7 @@ export function synopsis({ words, operands = [], options }: Command): string {
   return [words, ...named, ...(Object.keys(options).length === 0 ? [] : ['[options]'])].join(' ')
 }
 
-export function optionLines(options: Options): readonly (readonly [string, string])[] {
+function optionLines(options: Options): readonly (readonly [string, string])[] {
   return Object.entries(options).map(([name, { value, what }]) => [
     value === undefined ? `--${name}` : `--${name} ${value}`,
     what,

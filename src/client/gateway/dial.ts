@@ -24,7 +24,7 @@ export interface PresentedCertificate {
   readonly cas: string
 }
 
-export const DIAL_MILLISECONDS = 10_000
+const DIAL_MILLISECONDS = 10_000
 
 export interface GatewayConnection {
   readonly socket: TLSSocket

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { detail, list, Timestamp } from '../envelope.ts'
 import { EventLine } from './events.ts'
 
-export const Outcome = z
+const Outcome = z
   .enum(['confirmed', 'elapsed', 'pending'])
   .describe(
     '`confirmed`: everyone has confirmed. `elapsed`: not everyone has, but the others have applied it or refuse every ' +
@@ -45,7 +45,7 @@ export type Confirmations = z.infer<typeof Confirmations>
 export const ConfirmationsReply = detail(Confirmations)
 
 /** For those who end their own sessions: no names. */
-export const ConfirmationCounts = z.strictObject({
+const ConfirmationCounts = z.strictObject({
   outcome: Outcome,
   endedAt: Timestamp,
   certainAt: Timestamp,

@@ -5,7 +5,7 @@ import { detail } from '../envelope.ts'
 /** The longest token that a login accepts. */
 export const SignerCheck = z.strictObject({ jwt: z.string().min(1).max(16_384) })
 
-export const CheckedStep = z.strictObject({
+const CheckedStep = z.strictObject({
   step: z.enum([
     'signer',
     'signature',

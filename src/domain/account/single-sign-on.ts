@@ -23,7 +23,7 @@ import type { ApiSession } from '../sessions/api-session.ts'
 import type { AccountPorts } from './ports.ts'
 import { authenticateAccount, type ShownAccountSession } from './session.ts'
 
-export const SSO_OFF: Duration = milliseconds(0)
+const SSO_OFF: Duration = milliseconds(0)
 
 /** Whose session the browser has, if it may be reused for this request. */
 export interface Reusable {

@@ -36,7 +36,7 @@ export interface Caller {
 }
 
 /** What kept an administrator from logging in and was reset (D-140). The password is always reset. */
-export const RECOVERED_PARTS = [
+const RECOVERED_PARTS = [
   'password',
   'lock',
   ...SECOND_FACTOR_IDS,
@@ -47,7 +47,7 @@ export const RECOVERED_PARTS = [
 export type RecoveredPart = (typeof RECOVERED_PARTS)[number]
 
 /** The kinds of entity that an administrator creates and deletes. */
-export const MANAGED_ENTITIES = [
+const MANAGED_ENTITIES = [
   'identity',
   'authenticator',
   'enrollment',

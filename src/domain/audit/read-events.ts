@@ -2,7 +2,7 @@
 import type { EventId } from '../../base/ids.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
-import { notFound } from '../refusals.ts'
+import { orNotFound } from '../refusals.ts'
 import type { RecordedEvent } from './recorded-event.ts'
 import type { Events } from './stores.ts'
 
@@ -20,7 +20,5 @@ export function listEvents(
 
 /** Throws NOT_FOUND. */
 export async function findEvent({ events }: ReadPorts, id: EventId): Promise<RecordedEvent> {
-  const event = await events.find(id)
-  if (event === undefined) throw notFound()
-  return event
+  return orNotFound(await events.find(id))
 }

@@ -107,7 +107,7 @@ export async function answerDevice(
 }
 
 /** D-444: tokens name the certificate of the login, and the device does not have it. */
-export function canBeHanded({ primary }: Pick<ApiSession, 'primary'>): boolean {
+function canBeHanded({ primary }: Pick<ApiSession, 'primary'>): boolean {
   return primary.method !== 'cert'
 }
 

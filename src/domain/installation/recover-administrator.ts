@@ -38,7 +38,7 @@ export type Recovery =
 export type Named = Pick<Identity, 'id' | 'name'>
 
 /** Name of the policy used if `default` does not allow a login with a password alone. */
-export const RECOVERY_POLICY = 'recovery'
+const RECOVERY_POLICY = 'recovery'
 
 /** A longer list is not readable on a terminal. */
 const MOST_LISTED = 100

@@ -6,15 +6,14 @@ import type { CaId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Cas } from '../certificates/stores.ts'
 import { type EnrollmentJwtPorts, signEnrollmentJwt } from '../enrollments/enrollment-jwt.ts'
-import { invalid, notFound } from '../refusals.ts'
+import { invalid, orNotFound } from '../refusals.ts'
 
 /** Throws NOT_FOUND, also if this instance has no client API to sign for (D-126); COULD_NOT_VALIDATE. */
 export async function inviteByCa(
   ports: EnrollmentJwtPorts & { readonly cas: Pick<Cas, 'find'> },
   caId: CaId,
 ): Promise<Secret> {
-  const ca = await ports.cas.find(caId)
-  if (ca === undefined) throw notFound()
+  const ca = orNotFound(await ports.cas.find(caId))
   if (!ca.isVerified)
     throw invalid('isVerified', 'is false: certificates of this CA cannot enroll yet')
   if (!ca.isAutoCaEnrollmentEnabled) {
@@ -23,7 +22,5 @@ export async function inviteByCa(
       'is false: certificates of this CA cannot enroll without a token',
     )
   }
-  const jwt = await signEnrollmentJwt(ports, { method: 'ca', caId })
-  if (jwt === undefined) throw notFound()
-  return jwt
+  return orNotFound(await signEnrollmentJwt(ports, { method: 'ca', caId }))
 }

@@ -26,11 +26,11 @@ import {
 import { findOwner } from '../factors/external-jwt.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import { allowsSigner } from '../policies/auth-policy.ts'
-import { notFound } from '../refusals.ts'
+import { orNotFound } from '../refusals.ts'
 import type { ManagementPorts } from './ports.ts'
 
 /** In the order of the response. */
-export const CHECK_STEPS = [
+const CHECK_STEPS = [
   'signer',
   'signature',
   'times',
@@ -75,9 +75,7 @@ export async function findCheckedSigner(
 ): Promise<ExternalJwtSigner> {
   // Another instance may have created it a moment ago.
   await rules.refresh()
-  const signer = rules.signer(id)
-  if (signer === undefined) throw notFound()
-  return signer
+  return orNotFound(rules.signer(id))
 }
 
 export async function checkSigner(

@@ -18,7 +18,7 @@ import {
 } from '../identities/authenticator.ts'
 import type { Tags } from '../identities/identity.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
-import { inUse, invalid, notFound } from '../refusals.ts'
+import { inUse, invalid, notFound, orNotFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
@@ -108,8 +108,7 @@ export function unlockAuthenticator(
   caller: Caller,
 ): Promise<void> {
   return ports.transaction(async (tx) => {
-    const found = await tx.authenticators.find(id)
-    if (found === undefined) throw notFound()
+    const found = orNotFound(await tx.authenticators.find(id))
     if (found.method !== 'updb') throw invalid('method', 'only a password can be locked')
     await tx.authenticators.unlock(id)
     const { identityId } = found

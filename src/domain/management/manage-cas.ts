@@ -13,7 +13,7 @@ import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
 import { changeRules } from '../policies/change-rules.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
-import { inUse, invalid, notFound } from '../refusals.ts'
+import { inUse, invalid, notFound, orNotFound } from '../refusals.ts'
 import type { ManagementPorts } from './ports.ts'
 
 type Ours = 'id' | 'fingerprint' | 'isVerified' | 'verificationToken' | 'createdAt' | 'updatedAt'
@@ -30,9 +30,7 @@ const VERIFICATION_TOKEN_BYTES = 32
 
 /** Throws NOT_FOUND. */
 export async function findCa({ cas }: Pick<Ports, 'cas'>, id: CaId): Promise<Ca> {
-  const ca = await cas.find(id)
-  if (ca === undefined) throw notFound()
-  return ca
+  return orNotFound(await cas.find(id))
 }
 
 /** Returns them by name, unless the query asks for another order. */
@@ -75,8 +73,7 @@ export function updateCa(
   caller: Caller,
 ): Promise<void> {
   return changeRules(ports, async (tx) => {
-    const current = await tx.cas.find(id)
-    if (current === undefined) throw notFound()
+    const current = orNotFound(await tx.cas.find(id))
     const { certPem, ...chosen } = change(current)
     const read = readCaCertificate(certPem)
     if (typeof read === 'string' || read.fingerprint !== current.fingerprint) {
@@ -117,8 +114,7 @@ export async function verifyCa(ports: Ports, id: CaId, pem: string, caller: Call
 /** Throws NOT_FOUND. */
 export function deleteCa(ports: Ports, id: CaId, caller: Caller): Promise<void> {
   return changeRules(ports, async (tx) => {
-    const ca = await tx.cas.find(id)
-    if (ca === undefined) throw notFound()
+    const ca = orNotFound(await tx.cas.find(id))
     const removed = () => tx.cas.remove(id)
     await keepAdministrator(tx, undefined, { now: ports.clock.now(), caller }, removed)
     const deleted = { type: 'ca.deleted', details: { id, name: ca.name } } as const

@@ -25,7 +25,7 @@ import {
 } from '../enrollments/invite.ts'
 import { announceLink } from '../enrollments/links/announce.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
-import { invalid, notFound } from '../refusals.ts'
+import { invalid, notFound, orNotFound } from '../refusals.ts'
 import { removeAuthenticator } from './manage-authenticators.ts'
 import { createIdentity, type NewIdentity } from './manage-identities.ts'
 import type { ManagementPorts } from './ports.ts'
@@ -67,8 +67,7 @@ export async function refreshEnrollment(
   expiresAt: Instant | undefined,
   caller: Caller,
 ): Promise<Invitation> {
-  const found = await ports.enrollments.find(id)
-  if (found === undefined) throw notFound()
+  const found = orNotFound(await ports.enrollments.find(id))
   if (found.usedAt !== undefined) throw new Failure('ENROLLMENT_USED')
   const invitation = await prepareAgain(ports, found, expiresAt)
   const { enrollment } = invitation
@@ -111,8 +110,7 @@ export async function reEnroll(
   expiresAt: Instant | undefined,
   caller: Caller,
 ): Promise<Invitation> {
-  const found = await ports.authenticators.find(id)
-  if (found === undefined) throw notFound()
+  const found = orNotFound(await ports.authenticators.find(id))
   const { identityId } = found
   const kind = await kindFor(ports, found)
   const invitation = await prepareInvitation(ports, { ...kind, identityId, tags: {}, expiresAt })

@@ -15,7 +15,7 @@ import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
 import { checkedHosts } from '../identities/router-hosts.ts'
 import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
-import { inUse, invalid, notFound } from '../refusals.ts'
+import { inUse, invalid, notFound, orNotFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import { endSessionsOfPasskeys } from '../sessions/session-passkeys.ts'
@@ -106,8 +106,7 @@ export function enableIdentity(
 ): Promise<void> {
   return ports.transaction(async (tx) => {
     await raiseForHosts(tx, await tx.identities.find(id))
-    const identity = await tx.identities.hold(id)
-    if (identity === undefined) throw notFound()
+    const identity = orNotFound(await tx.identities.hold(id))
     if (identity.disabledAt === undefined) return
     await tx.identities.replaceDisablement(id, undefined, ports.clock.now())
     const enabled = { type: 'identity.enabled', identityId: id } as const
@@ -150,13 +149,11 @@ async function cutOff(
   change: (tx: Stores, identity: Identity) => Promise<unknown>,
 ): Promise<void> {
   await ports.transaction(async (tx) => {
-    const found = await tx.identities.find(id)
-    if (found === undefined) throw notFound()
+    const found = orNotFound(await tx.identities.find(id))
     await raiseForHosts(tx, found)
     const cut = async () => {
       // Lock it: a concurrent session is either in the list of sessions below, or does not begin.
-      const identity = await tx.identities.hold(id)
-      if (identity === undefined) throw notFound()
+      const identity = orNotFound(await tx.identities.hold(id))
       const sessions = await tx.apiSessions.listOf(id)
       const isGoing = reason === 'identity-deleted'
       const authenticators = isGoing ? await tx.authenticators.listOf(id) : []

@@ -16,7 +16,7 @@ import { type AuthPolicy, isBuiltIn, POLICY_DEFAULTS } from '../policies/auth-po
 import { changeRules } from '../policies/change-rules.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
 import type { PolicyPorts } from '../policies/ports.ts'
-import { inUse, invalid, notFound } from '../refusals.ts'
+import { inUse, invalid, notFound, orNotFound } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 
 /** A missing part is not allowed; missing fields of a part get their defaults. */
@@ -38,9 +38,7 @@ export async function findPolicy(
   { authPolicies }: Pick<PolicyPorts, 'authPolicies'>,
   id: AuthPolicyId,
 ): Promise<AuthPolicy> {
-  const policy = await authPolicies.find(id)
-  if (policy === undefined) throw notFound()
-  return policy
+  return orNotFound(await authPolicies.find(id))
 }
 
 /** Returns them by name, unless the query asks for another order. */
@@ -96,8 +94,7 @@ export async function planChange(
   change: (current: AuthPolicy) => NewAuthPolicy,
   now: Instant,
 ): Promise<PlannedPolicy> {
-  const current = await tx.authPolicies.find(id)
-  if (current === undefined) throw notFound()
+  const current = orNotFound(await tx.authPolicies.find(id))
   const { name, tags, ...parts } = change(current)
   const chosen = { name, ...complete(parts), tags }
   const changed = changedFields(current, chosen)
@@ -127,8 +124,7 @@ export async function replacePolicy(
 
 export function deletePolicy(ports: PolicyPorts, id: AuthPolicyId, caller: Caller): Promise<void> {
   return changeRules(ports, async (tx) => {
-    const policy = await tx.authPolicies.hold(id)
-    if (policy === undefined) throw notFound()
+    const policy = orNotFound(await tx.authPolicies.hold(id))
     if (isBuiltIn(id)) throw new Failure('ENTITY_CAN_NOT_BE_DELETED')
     if ((await tx.identities.countWithPolicy(id)) > 0) {
       throw new Failure('CAN_NOT_DELETE_REFERENCED_ENTITY')

@@ -20,7 +20,7 @@ import type { PageOf } from '../paging.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import { changeRules } from '../policies/change-rules.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
-import { inUse, invalid, notFound } from '../refusals.ts'
+import { inUse, invalid, notFound, orNotFound } from '../refusals.ts'
 import type { ManagementPorts } from './ports.ts'
 
 export type NewExternalJwtSigner = Omit<ExternalJwtSigner, 'id' | 'createdAt' | 'updatedAt'>
@@ -51,8 +51,7 @@ export async function findSigner(
   { externalJwtSigners, signerKeys }: Pick<Ports, 'externalJwtSigners' | 'signerKeys'>,
   id: ExternalJwtSignerId,
 ): Promise<SignerDetail> {
-  const signer = await externalJwtSigners.find(id)
-  if (signer === undefined) throw notFound()
+  const signer = orNotFound(await externalJwtSigners.find(id))
   return describe(signer, signerKeys)
 }
 
@@ -105,8 +104,7 @@ export function updateSigner(
   caller: Caller,
 ): Promise<void> {
   return changeRules(ports, async (tx) => {
-    const current = await tx.externalJwtSigners.find(id)
-    if (current === undefined) throw notFound()
+    const current = orNotFound(await tx.externalJwtSigners.find(id))
     const chosen = check(change(current), ports)
     const changed = changedFields(current, chosen)
     if (changed.length === 0) return
@@ -128,8 +126,7 @@ export function updateSigner(
 /** Throws NOT_FOUND. */
 export function deleteSigner(ports: Ports, id: ExternalJwtSignerId, caller: Caller): Promise<void> {
   return changeRules(ports, async (tx) => {
-    const signer = await tx.externalJwtSigners.find(id)
-    if (signer === undefined) throw notFound()
+    const signer = orNotFound(await tx.externalJwtSigners.find(id))
     const policies = await tx.authPolicies.list()
     if (policies.some((policy) => refersTo(policy, id))) {
       throw new Failure('CAN_NOT_DELETE_REFERENCED_ENTITY')

@@ -7,8 +7,7 @@ import type { Identities } from '../identities/stores.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
-import { notFound } from '../refusals.ts'
-import { existingIdentity } from './read-identities.ts'
+import { orNotFound } from '../refusals.ts'
 
 export interface EnrollmentDetail {
   readonly enrollment: Enrollment
@@ -25,9 +24,8 @@ export async function findEnrollment(
   ports: ReadPorts,
   id: EnrollmentId,
 ): Promise<EnrollmentDetail> {
-  const enrollment = await ports.enrollments.find(id)
-  if (enrollment === undefined) throw notFound()
-  return { enrollment, identity: await existingIdentity(ports, enrollment.identityId) }
+  const enrollment = orNotFound(await ports.enrollments.find(id))
+  return { enrollment, identity: orNotFound(await ports.identities.find(enrollment.identityId)) }
 }
 
 export async function listEnrollments(
@@ -50,7 +48,7 @@ export async function listEnrollmentsOf(
   id: IdentityId,
   query: ListQuery,
 ): Promise<PageOf<EnrollmentDetail>> {
-  const identity = await existingIdentity(ports, id)
+  const identity = orNotFound(await ports.identities.find(id))
   const { rows, totalCount } = listInMemory(await ports.enrollments.listOf(id), query)
   return { rows: rows.map((enrollment) => ({ enrollment, identity })), totalCount }
 }

@@ -14,7 +14,7 @@ import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { AuthPolicies } from '../policies/stores.ts'
-import { notFound } from '../refusals.ts'
+import { orNotFound } from '../refusals.ts'
 import type { ApiSessions } from '../sessions/stores.ts'
 
 export interface IdentityDetail {
@@ -38,7 +38,7 @@ export interface ReadPorts extends EnrolledPorts {
 
 /** Throws NOT_FOUND. */
 export async function findIdentity(ports: ReadPorts, id: IdentityId): Promise<IdentityDetail> {
-  const [detail] = await describeIdentities(ports, [await existingIdentity(ports, id)])
+  const [detail] = await describeIdentities(ports, [orNotFound(await ports.identities.find(id))])
   return detail as IdentityDetail
 }
 
@@ -56,7 +56,7 @@ export async function listAuthenticatorsOf(
   id: IdentityId,
   query: ListQuery,
 ): Promise<PageOf<AuthenticatorDetail>> {
-  const identity = await existingIdentity(ports, id)
+  const identity = orNotFound(await ports.identities.find(id))
   const { rows, totalCount } = listInMemory(await ports.authenticators.listOf(id), query)
   return { rows: rows.map((authenticator) => ({ authenticator, identity })), totalCount }
 }
@@ -66,9 +66,11 @@ export async function findAuthenticator(
   ports: Pick<ReadPorts, 'identities' | 'authenticators'>,
   id: AuthenticatorId,
 ): Promise<AuthenticatorDetail> {
-  const authenticator = await ports.authenticators.find(id)
-  if (authenticator === undefined) throw notFound()
-  return { authenticator, identity: await existingIdentity(ports, authenticator.identityId) }
+  const authenticator = orNotFound(await ports.authenticators.find(id))
+  return {
+    authenticator,
+    identity: orNotFound(await ports.identities.find(authenticator.identityId)),
+  }
 }
 
 export async function listAuthenticators(
@@ -113,14 +115,4 @@ export async function describeIdentities(
       hasApiSession: withSession.has(id),
     }
   })
-}
-
-/** Throws NOT_FOUND. */
-export async function existingIdentity(
-  { identities }: { readonly identities: Pick<Identities, 'find'> },
-  id: IdentityId,
-): Promise<Identity> {
-  const identity = await identities.find(id)
-  if (identity === undefined) throw notFound()
-  return identity
 }

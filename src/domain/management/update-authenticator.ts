@@ -19,7 +19,7 @@ import {
 } from '../identities/authenticator.ts'
 import type { Tags } from '../identities/identity.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
-import { inUse, notFound } from '../refusals.ts'
+import { inUse, notFound, orNotFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores } from '../stores.ts'
@@ -67,8 +67,7 @@ export async function updateAuthenticator(
     const write = async () => {
       // Lock as at a login: a concurrent session is either in the list of sessions below, or does not begin.
       await tx.identities.hold(owner.id)
-      const current = await tx.authenticators.find(id)
-      if (current === undefined) throw notFound()
+      const current = orNotFound(await tx.authenticators.find(id))
       const next = change(current)
       return current.method === 'updb' && next.method === 'updb'
         ? replaceUpdb(ports, tx, current, { ...next, passwordHash }, caller)

@@ -13,7 +13,7 @@ import { checkedHosts } from '../identities/router-hosts.ts'
 import { endsSessions } from '../login/hold-owner.ts'
 import { type AuthPolicy, DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
-import { inUse, invalid, notFound } from '../refusals.ts'
+import { inUse, invalid, notFound, orNotFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import { lostRoles, removeRolesWithin } from '../sessions/ending/lost-roles.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
@@ -32,14 +32,12 @@ export async function updateIdentity(
 ): Promise<void> {
   const { transaction, clock } = ports
   const outcome = await transaction(async (tx) => {
-    const found = await tx.identities.find(id)
-    if (found === undefined) throw notFound()
+    const found = orNotFound(await tx.identities.find(id))
     // First, as every change of rules: logins accept the hosts of a router (D-392).
     const isRaised = concernsHosts(found, change(found))
     if (isRaised) await tx.ruleVersions.raise()
     const write = async () => {
-      const current = await tx.identities.hold(id)
-      if (current === undefined) throw notFound()
+      const current = orNotFound(await tx.identities.hold(id))
       // It became an administrator since it was read: lock all administrators before this one.
       if (current.isAdmin && !found.isAdmin) return 'again'
       const next = change(current)

@@ -32,7 +32,7 @@ type Ports = Pick<
 >
 
 /** Of enrolled certificates, the next ones; of everything else there are few. */
-export const MOST_ENROLLED = 1_000
+const MOST_ENROLLED = 1_000
 /** How long what has expired is still listed. */
 const STILL_LISTED: Duration = days(30)
 

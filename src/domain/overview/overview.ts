@@ -84,7 +84,7 @@ function withoutKind(counts: readonly ProofCount[]): readonly Omit<ProofCount, '
     .map(([, count]) => count)
 }
 
-export async function findLastBackup({
+async function findLastBackup({
   events,
 }: Pick<OverviewPorts, 'events'>): Promise<LastBackup | undefined> {
   const filter = equals('type', 'installation.backed-up')

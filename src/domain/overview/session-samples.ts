@@ -15,7 +15,7 @@ export interface LiveSessionsOverTime {
   readonly days: readonly HighestOfDay[]
 }
 
-export const SAMPLE_EVERY: Duration = minutes(15)
+const SAMPLE_EVERY: Duration = minutes(15)
 const DAY: Duration = days(1)
 /** The 30 days of the overview, and the rest of the oldest. */
 export const SAMPLES_KEPT: Duration = days(31)

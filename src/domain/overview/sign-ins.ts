@@ -8,7 +8,7 @@ import type { Interval } from './counted-intervals.ts'
 import type { OverviewPorts } from './ports.ts'
 
 /** The last day by hours, or the last 30 days by days; in UTC, and the current one is not over yet. */
-export const PERIODS = {
+const PERIODS = {
   day: { length: hours(1), count: 24 },
   month: { length: days(1), count: 30 },
 } as const satisfies Record<string, { length: Duration; count: number }>

@@ -49,6 +49,8 @@ export interface Rules {
    * copy has another version.
    */
   confirm(seen: { readonly version: number; readonly age: Duration }): Promise<void>
+  /** Nothing was committed since the last `refresh`, as was found this long ago. */
+  confirmUnchanged(age: Duration): void
   isStale(): boolean
   /** Calls the listener after every change that was loaded. Returns a function that unregisters it. */
   onChange(listener: () => void): () => void
@@ -95,6 +97,11 @@ export function createRules(deps: {
     return reading
   }
 
+  function confirmUnchanged(age: Duration): void {
+    const at = clock.uptime() - age
+    if (freshAt !== undefined && at > freshAt) freshAt = milliseconds(at)
+  }
+
   return {
     policy: (id) => copy.policies.get(id),
     demands: (id) => copy.demands.get(id),
@@ -113,9 +120,9 @@ export function createRules(deps: {
         : { version: copy.version, age: milliseconds(clock.uptime() - freshAt) },
     async confirm({ version, age }) {
       if (version !== copy.version) return refresh()
-      const at = clock.uptime() - age
-      if (freshAt !== undefined && at > freshAt) freshAt = milliseconds(at)
+      confirmUnchanged(age)
     },
+    confirmUnchanged,
     isStale: () => freshAt === undefined || milliseconds(clock.uptime() - freshAt) > STALE_AFTER,
     onChange(listener) {
       listeners.add(listener)

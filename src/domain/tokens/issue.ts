@@ -11,12 +11,11 @@ import { recordEvent } from '../audit/record.ts'
 import { newRefreshToken, type RefreshToken, refreshTokenHash } from '../factors/refresh-token.ts'
 import type { Identity } from '../identities/identity.ts'
 import { amrOf } from '../login/amr.ts'
-import { holdLogin } from '../login/hold-owner.ts'
 import type { CodeIssued } from '../login/request/auth-request.ts'
 import type { OidcSession } from '../sessions/api-session.ts'
 import { type SignedTokens, signTokens } from './keys/sign-tokens.ts'
 import type { TokenPorts } from './ports.ts'
-import { type ProvenKey, replayed, useProof } from './possession/proven-key.ts'
+import { type ProvenKey, replayed } from './possession/proven-key.ts'
 
 export interface FinishedAuthentication {
   readonly request: CodeIssued
@@ -90,6 +89,9 @@ export async function issueTokens(
     ? newRefreshToken(ports.random)
     : undefined
   const stored = refreshToken && firstRefreshToken(ports, refreshToken, session)
+  // D-53; but never before the access token, which always has its full lifetime (D-24) and can be ended until then.
+  const { accessTokenExpiresAt: tokenEnd } = tokens
+  const expiresAt = stored === undefined ? tokenEnd : later(stored.expiresAt, tokenEnd)
   const issued = recordEvent(ports, caller, {
     type: 'token.issued',
     identityId: identity.id,
@@ -97,20 +99,14 @@ export async function issueTokens(
     details: { scope },
   })
   // Sign before the transaction begins; the response is sent after it has committed.
-  const outcome = await ports.transaction(async (tx) => {
-    if (!(await useProof(tx, key))) return 'replayed'
-    // Lock the identity first, as its deletion does; the opposite order could deadlock.
-    const holder = await holdLogin(tx, { primary, identity }, now)
-    if (!(await tx.authRequests.spendByCode(codeHash, { at, sessionId }))) return 'spent'
-    if (holder === undefined) return 'gone'
-    await tx.identities.markLogin(identity.id, now)
-    // D-53; but never before the access token, which always has its full lifetime (D-24) and can be ended until then.
-    const { accessTokenExpiresAt: tokenEnd } = tokens
-    const expiresAt = stored === undefined ? tokenEnd : later(stored.expiresAt, tokenEnd)
-    await tx.apiSessions.insert({ ...session, expiresAt, tokensEndAt: tokenEnd })
-    if (stored !== undefined) await tx.refreshTokens.insert(stored)
-    await tx.events.insert(issued)
-    return 'begun'
+  const outcome = await ports.beginSession({
+    at: now,
+    redemption: { codeHash, at },
+    identity,
+    session: { ...session, expiresAt, tokensEndAt: tokenEnd },
+    refreshToken: stored,
+    proof: key?.use,
+    event: issued,
   })
   if (outcome === 'replayed') throw replayed()
   if (outcome === 'spent') return 'spent'

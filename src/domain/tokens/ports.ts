@@ -4,7 +4,7 @@ import type { Issuer } from '../../protocol/oidc.ts'
 import type { SessionPorts } from '../sessions/ports.ts'
 import type { SigningKeys } from './keys/signing-keys.ts'
 import type { DpopNonces } from './possession/nonces.ts'
-import type { SpendRefreshToken, UsedProofs } from './stores.ts'
+import type { BeginSession, SpendRefreshToken, UsedProofs } from './stores.ts'
 
 export interface TokenPorts extends SessionPorts {
   /** The keys in memory; the store of the same name exists only inside a transaction. */
@@ -14,6 +14,7 @@ export interface TokenPorts extends SessionPorts {
   readonly dpopNonces: DpopNonces
   readonly usedProofs: UsedProofs
   readonly spendRefreshToken: SpendRefreshToken
+  readonly beginSession: BeginSession
   /** `aud` of our tokens. */
   readonly audience: string
   readonly idTokenLife: Duration

@@ -7,7 +7,7 @@ import type { ProvenPrimary } from '../factors/proven.ts'
 import type { RefreshToken } from '../factors/refresh-token.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
 import type { Identity } from '../identities/identity.ts'
-import type { ApiSession } from '../sessions/api-session.ts'
+import type { ApiSession, OidcSession } from '../sessions/api-session.ts'
 import type { StoredSigningKey } from './keys/signing-key.ts'
 
 export interface SigningKeyStore {
@@ -81,3 +81,22 @@ export type SpendingOutcome = 'spent' | 'taken' | 'session-ended' | 'identity-di
 
 /** In one commit. Returns the first obstacle, in which case only the proof and the new end of the session are written. */
 export type SpendRefreshToken = (spending: RefreshSpending) => Promise<SpendingOutcome>
+
+/** What the exchange of a code writes. */
+export interface SessionBeginning {
+  readonly at: Instant
+  readonly redemption: { readonly codeHash: SecretHash; readonly at: Instant }
+  /** The identity as it was checked: if it has changed in what ends sessions, the login is over. */
+  readonly identity: Identity
+  readonly session: OidcSession
+  readonly refreshToken: RefreshToken | undefined
+  /** Set if the request proved a key. */
+  readonly proof: UsedProof | undefined
+  readonly event: AuditEvent
+}
+
+/** `spent`: another exchange was faster. `gone`: the login may not begin a session any more; its code is spent. */
+export type BeginningOutcome = 'begun' | 'spent' | 'gone' | 'replayed'
+
+/** In one commit. */
+export type BeginSession = (beginning: SessionBeginning) => Promise<BeginningOutcome>

@@ -13,8 +13,8 @@ import type { AnswerCode } from '../http/answers.ts'
 import type { Field } from '../http/fields.ts'
 import { type BrowserAnswer, onlyValue, safeTarget, type Visit } from './visit.ts'
 
-export const SIGN_IN_PATH = '/.latchkey/sign-in'
-export const SIGN_OUT_PATH = '/.latchkey/sign-out'
+const SIGN_IN_PATH = '/.latchkey/sign-in'
+const SIGN_OUT_PATH = '/.latchkey/sign-out'
 
 /** RFC 9111 §5.2.2.5, and nothing of the address in a Referer: it may have a code in it. */
 export const NOT_STORED: readonly Field[] = [
@@ -22,7 +22,7 @@ export const NOT_STORED: readonly Field[] = [
   ['referrer-policy', 'no-referrer'],
 ]
 
-export function pageAnswer(
+function pageAnswer(
   visit: Visit,
   status: number,
   write: (presentation: Presentation) => GatewayPage,

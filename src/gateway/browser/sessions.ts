@@ -41,7 +41,7 @@ export interface BrowserSessions {
   size(): number
 }
 
-export const MOST_SESSIONS = 10_000
+const MOST_SESSIONS = 10_000
 export const MOST_OF_ONE_IDENTITY = 50
 
 /** Between attempts to end a session at a controller that cannot be reached. */

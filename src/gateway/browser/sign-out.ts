@@ -25,7 +25,7 @@ export function signOut(
 }
 
 /** The session of the cookie, if there is exactly one. */
-export function sessionOf(
+function sessionOf(
   sessions: Pick<BrowserSessions, 'find'>,
   { fields, origin }: Pick<Visit, 'fields' | 'origin'>,
 ): BrowserSession | undefined {

@@ -111,7 +111,7 @@ export function createRenewal(ports: RenewalPorts): Renewal {
 }
 
 /** A third of its life is left: for a year, four months. */
-export function isDue(certPem: string, now: Instant): boolean {
+function isDue(certPem: string, now: Instant): boolean {
   const { notBefore, notAfter } = validity(new X509Certificate(certPem))
   return (notAfter - now) * 3 < notAfter - notBefore
 }

@@ -12,7 +12,7 @@ import { epochSeconds } from '../../base/time/instant.ts'
 import type { Accepted } from '../../router/router.ts'
 import type { BrowserSession } from '../browser/sessions.ts'
 
-export const IDENTITY_JWT_TYP = 'latchkey-identity+jwt'
+const IDENTITY_JWT_TYP = 'latchkey-identity+jwt'
 
 const LIFE_SECONDS = 60
 /** One JWT serves all requests of a page. */

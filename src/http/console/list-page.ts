@@ -3,7 +3,7 @@ import type { Page } from '../../domain/paging.ts'
 import type { SiteCall } from '../own-site/site-routes.ts'
 
 /** Fits on two screens, and its forms stay small. */
-export const PAGE_ROWS = 50
+const PAGE_ROWS = 50
 
 /** The furthest row that a page may begin at. */
 const FURTHEST = 1_000_000

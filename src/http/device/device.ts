@@ -43,7 +43,7 @@ import type { Router } from '../router.ts'
 const devicePage = (status: number, html: SafeHtml): Answer =>
   page(status, html, { formAction: [] })
 
-export const DEVICE_SITE = siteOf({
+const DEVICE_SITE = siteOf({
   name: 'device',
   path: DEVICE_PATH,
   signOutPath: DEVICE_SIGN_OUT_PATH,

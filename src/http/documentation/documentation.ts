@@ -18,13 +18,10 @@ const ROUTE = {
   replies: [200, 304],
 } as const satisfies Omit<Route, 'url'>
 
-export function addDocumentation(
-  router: Router,
-  read: () => SiteFiles | undefined = readSiteFiles,
-): void {
+export function addDocumentation(router: Router): void {
   let files: SiteFiles | undefined
   const answer = (name: string, call: Pick<Call<'public'>, 'headers'>): Promise<Answer> => {
-    files ??= read()
+    files ??= readSiteFiles()
     return fileAnswer(files, name, call)
   }
 

@@ -15,7 +15,7 @@ import {
   RouterListReply,
 } from '../../contract/management/confirmations.ts'
 import { NO_FIELDS } from '../../domain/lists/fields.ts'
-import { notFound } from '../../domain/refusals.ts'
+import { orNotFound } from '../../domain/refusals.ts'
 import * as confirming from '../../domain/sessions/confirming/confirmations.ts'
 import { readEndingId } from '../../domain/sessions/confirming/ending-id.ts'
 import { listRouters, type RouterDetail } from '../../domain/sessions/confirming/list-routers.ts'
@@ -120,8 +120,7 @@ type ReadConfirmations = (
 function createReading(ports: Ports, longest: Duration): ReadConfirmations {
   let waiting = 0
   return async (id, query) => {
-    const thing = readEndingId(ports.vault, id)
-    if (thing === undefined) throw notFound()
+    const thing = orNotFound(readEndingId(ports.vault, id))
     const wanted = readWait(query)
     if (wanted === 0 || waiting >= MOST_WAITING) return confirming.readConfirmations(ports, thing)
     waiting += 1

@@ -4,13 +4,12 @@
 import type { ClientAnswer } from '../../domain/login/request/client-answer.ts'
 import { formActionSource } from '../../protocol/redirect-uri.ts'
 import { formPostPage } from '../../web/login/pages/form-post-page.ts'
-import { type Answer, type HeaderFields, page, redirect } from '../answer.ts'
+import { type Answer, page, redirect } from '../answer.ts'
 import type { Call } from '../call.ts'
 
 export function sendToClient(
   call: Pick<Call, 'presentation'>,
   { redirectUri, responseMode, parameters }: ClientAnswer,
-  headers: HeaderFields = {},
 ): Answer {
   if (responseMode === 'form_post') {
     const policy = { formAction: [formActionSource(redirectUri)], script: 'form-post' } as const
@@ -18,10 +17,9 @@ export function sendToClient(
       200,
       formPostPage(call.presentation, { action: redirectUri, fields: parameters }),
       policy,
-      headers,
     )
   }
   // Use the address exactly as sent (D-8). If it already has a query, keep it and append (RFC 6749 §3.1.2).
   const added = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
-  return redirect(`${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${added}`, headers)
+  return redirect(`${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${added}`)
 }

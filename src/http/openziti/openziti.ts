@@ -38,7 +38,7 @@ const PATHS = {
   token: '/oidc/oauth/token',
 } as const
 
-export const GRANTS = { [TOKEN_EXCHANGE]: tokenExchange } as const
+const GRANTS = { [TOKEN_EXCHANGE]: tokenExchange } as const
 
 export function openZitiLayer(
   plain: Router,

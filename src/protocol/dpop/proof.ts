@@ -12,10 +12,10 @@ import { DPOP_ALGORITHMS, type DpopAlgorithm, readProofKey } from './public-jwk.
 import { isSameTarget } from './target-uri.ts'
 
 /** RFC 9449 §4.2. */
-export const PROOF_TYP = 'dpop+jwt'
+const PROOF_TYP = 'dpop+jwt'
 
 /** A proof with the largest allowed key has 2,100 characters. */
-export const LONGEST_PROOF = 4_096
+const LONGEST_PROOF = 4_096
 const LONGEST_JTI = 256
 /** `jwk` is inside the header. */
 const DEEPEST = 3
@@ -24,7 +24,7 @@ const DEEPEST = 3
  * D-451: how far `iat` may be from our time, with a nonce. The nonce says how fresh a proof is (RFC 9449 §4.3, check 11), so
  * clients whose clock is wrong can log in.
  */
-export const PROOF_SKEW: Duration = hours(24)
+const PROOF_SKEW: Duration = hours(24)
 
 export interface ExpectedProof {
   readonly method: string
@@ -96,7 +96,7 @@ export async function checkProof(proof: string, expected: ExpectedProof): Promis
 }
 
 /** RFC 9449 §4.2: the value of `ath`. */
-export function accessTokenHash(accessToken: string): string {
+function accessTokenHash(accessToken: string): string {
   return base64url(sha256(accessToken))
 }
 

@@ -7,7 +7,7 @@
 const LONGEST = 2_048
 
 /** Returns the normalized URI without query and fragment; undefined if the text is not an absolute https URI. */
-export function normalizedTarget(uri: string): string | undefined {
+function normalizedTarget(uri: string): string | undefined {
   if (uri.length > LONGEST) return undefined
   let url: URL
   try {

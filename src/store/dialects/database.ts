@@ -3,7 +3,7 @@
  */
 import type { Dialect, Kysely, QueryExecutorProvider } from 'kysely'
 import type { Instant } from '../../base/time/instant.ts'
-import type { RefreshSpending, SpendingOutcome } from '../../domain/tokens/stores.ts'
+import type { BeginSession, SpendRefreshToken } from '../../domain/tokens/stores.ts'
 import type { KeptEvent } from '../events.ts'
 import type { Tables } from '../tables.ts'
 import type { ListFacts } from './list-facts.ts'
@@ -43,15 +43,19 @@ export interface Database {
   readonly openVersion?: () => OpenVersion
   /** Missing if the database cannot tell by itself that something has changed (D-298). */
   readonly changes?: ChangeNotices
-  /** Missing if round trips cost nothing, so that several statements do as well (D-322). */
-  readonly spendRefreshToken?: (
-    db: Kysely<Tables>,
-    onEvent: (event: KeptEvent) => void,
-    spending: RefreshSpending,
-  ) => Promise<SpendingOutcome>
+  /** Missing if round trips cost nothing, so that several statements do as well (D-322, D-328). */
+  readonly spendRefreshToken?: InOneStatement<SpendRefreshToken>
+  readonly beginSession?: InOneStatement<BeginSession>
   /** Removes the row values that a driver error quotes, so that logs can show the error. */
   withoutContent(error: unknown): void
 }
+
+/** `onEvent` is called if the event was recorded. */
+export type InOneStatement<Write extends (...args: never[]) => unknown> = (
+  db: Kysely<Tables>,
+  onEvent: (event: KeptEvent) => void,
+  ...args: Parameters<Write>
+) => ReturnType<Write>
 
 export interface ChangeNotices {
   /**

@@ -10,6 +10,7 @@ import { type PostgresUrl, readPostgresUrl } from '../../base/urls/postgres-url.
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
 import { unavailable } from './guarded.ts'
+import { beginSession } from './postgres/begin-session.ts'
 import { PostgresDriver } from './postgres/driver.ts'
 import { ASIDE_LIMITS, LIMITED_SETTINGS, SERVICE_LIMITS } from './postgres/limits.ts'
 import type { Link } from './postgres/link.ts'
@@ -120,6 +121,7 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
       }
     },
     spendRefreshToken,
+    beginSession,
     withoutContent(error) {
       // Both quote values: "Failing row contains (…)".
       if (error instanceof DatabaseError) {

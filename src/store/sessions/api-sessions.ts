@@ -150,7 +150,7 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
     },
 
     async insert(session) {
-      await insertRow(db, 'api_sessions', toRow(session))
+      await insertRow(db, 'api_sessions', sessionRow(session))
     },
 
     async renewOidc(id, expiresAt, tokensEndAt) {
@@ -173,7 +173,7 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
     },
 
     async replaceProven(session) {
-      const { id, proof, is_totp_proven, amr } = toRow(session)
+      const { id, proof, is_totp_proven, amr } = sessionRow(session)
       const { numUpdatedRows } = await db
         .updateTable('api_sessions')
         .set({ proof, is_totp_proven, amr })
@@ -226,7 +226,7 @@ function later(column: 'last_activity_at' | 'expires_at' | 'tokens_end_at', time
   return sql<Instant>`case when ${stored} < ${time} then ${time} else ${stored} end`
 }
 
-function toRow(session: ApiSession): ApiSessionRow {
+export function sessionRow(session: ApiSession): ApiSessionRow {
   const { primary, secondary } = session
   const proven: ReturnType<typeof PROVEN> = {
     primary: proofOf(primary),

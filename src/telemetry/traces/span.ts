@@ -2,7 +2,7 @@
 
 export type Attributes = Readonly<Record<string, string | number | undefined>>
 
-export const SPAN_KINDS = { internal: 1, server: 2, client: 3 } as const
+const SPAN_KINDS = { internal: 1, server: 2, client: 3 } as const
 export type SpanKind = keyof typeof SPAN_KINDS
 
 export interface Span {

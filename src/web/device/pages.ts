@@ -21,7 +21,7 @@ import {
   USER_CODE_PARAMETER,
 } from './paths.ts'
 
-export const DEVICE_ERRORS = ['malformed', 'unknown', 'expired', 'answered', 'certificate'] as const
+const DEVICE_ERRORS = ['malformed', 'unknown', 'expired', 'answered', 'certificate'] as const
 export type DeviceError = (typeof DEVICE_ERRORS)[number]
 
 /** Longer than the code with spaces and dashes. */

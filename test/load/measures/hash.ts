@@ -1,6 +1,6 @@
 /**
  * CPU of one password hash in the server while it answers logins. Alone on the machine, a hash costs about a quarter
- * less: its memory competes with everything else for the caches.
+ * less: its memory competes with everything else for the caches (D-333).
  */
 import { runLoad } from '../generator/load.ts'
 import { prepareWorks } from '../generator/works.ts'

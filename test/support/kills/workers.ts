@@ -16,10 +16,10 @@ export interface WorkerView extends Pick<ChildService, 'baseUrl' | 'call'> {
 export async function startWorkers(
   t: TestContext,
   workers: number,
-  given: { readonly home?: string } = {},
+  given: { readonly home?: string; readonly keepsPort?: boolean } = {},
 ): Promise<ChildService> {
   const home = given.home ?? (await preparedHome(t))
-  await fixPort(home)
+  if (given.keepsPort !== true) await fixPort(home)
   await useWorkers(home, workers)
   const service = await startChild(t, { home })
   // The log may be behind what the service has printed.

@@ -21,7 +21,7 @@ const PATH = '/edge/client/v1/gateways'
 const DEEPEST = 8
 
 /** As in docs/router.md. */
-export const DEFAULT_PORT = 8443
+const DEFAULT_PORT = 8443
 
 /** Throws ClientErrors; CommandFailed if the text is neither a known name nor an address. */
 export async function findGateway(
@@ -33,9 +33,7 @@ export async function findGateway(
 }
 
 /** Empty for a controller that does not list them yet. */
-export async function listGateways(
-  session: Pick<Session, 'call'>,
-): Promise<readonly ListedGateway[]> {
+async function listGateways(session: Pick<Session, 'call'>): Promise<readonly ListedGateway[]> {
   const { status, headers, ...response } = await session.call(PATH).then(async (got) => ({
     status: got.status,
     headers: got.headers,

@@ -16,10 +16,7 @@ export interface SessionWatch {
 const INTERVAL_MILLISECONDS = 30_000
 const PATH = '/edge/client/v1/current-api-session'
 
-export function watchSession(
-  session: Pick<Session, 'call'>,
-  intervalMilliseconds = INTERVAL_MILLISECONDS,
-): SessionWatch {
+export function watchSession(session: Pick<Session, 'call'>): SessionWatch {
   const ended = Promise.withResolvers<unknown>()
   let asking: Promise<void> | undefined
 
@@ -40,6 +37,6 @@ export function watchSession(
     return asking
   }
 
-  const timer = setInterval(ask, intervalMilliseconds)
+  const timer = setInterval(ask, INTERVAL_MILLISECONDS)
   return { ended: ended.promise, ask, stop: () => clearInterval(timer) }
 }

@@ -9,7 +9,7 @@ import type { AuthPolicy } from '../../policies/auth-policy.ts'
 import type { LockRule } from '../stores.ts'
 
 /** R078: the most consecutive wrong passwords from all networks together. */
-export const CEILING = 100
+const CEILING = 100
 
 /** The longest lock of a network that keeps guessing: one day, or the duration in the policy if that is longer. */
 const LONGEST_GROWN = hours(24)

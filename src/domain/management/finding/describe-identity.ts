@@ -51,6 +51,6 @@ export async function describeIdentity(
 }
 
 /** The events that an identity is the subject or the actor of. */
-export function eventsOf(id: IdentityId): Filter {
+function eventsOf(id: IdentityId): Filter {
   return anyOf(equals('identityId', id), equals('actorId', id))
 }

@@ -46,7 +46,7 @@ export type Fix =
 const MOST_EVENTS = 50
 
 /** Events of requests that were refused. */
-export const REFUSALS = ['login.failed', 'token.refused', 'token.reused', 'enrollment.refused']
+const REFUSALS = ['login.failed', 'token.refused', 'token.reused', 'enrollment.refused']
 
 export async function explainRequest(
   ports: ExplainPorts,

@@ -41,8 +41,8 @@ import { judgeSession, type SessionRefusal } from './judge-sessions.ts'
 import { claimingCas, type Registered, waysToSignIn } from './ways-to-sign-in.ts'
 
 /** D-365: how many identities one preview judges, and how many rows each of its lists has. */
-export const MOST_JUDGED = 20_000
-export const MOST_LISTED = 100
+const MOST_JUDGED = 20_000
+const MOST_LISTED = 100
 
 export interface PolicyPreview {
   readonly policy: AuthPolicy

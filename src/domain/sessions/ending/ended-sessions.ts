@@ -136,11 +136,11 @@ export function createEndedSessions(deps: {
 
   function takeOver(rows: readonly EndingRow[], begun: Duration): void {
     for (const row of rows) keep(row)
-    marks.push({
-      sequence: Math.max(marks.at(-1)?.sequence ?? 0, ...rows.map(({ sequence }) => sequence)),
-      // Use the time after the read: a number in it may have been assigned while it ran.
-      at: clock.uptime(),
-    })
+    const last = marks.at(-1)?.sequence
+    const sequence = rows.reduce((most, row) => Math.max(most, row.sequence), last ?? 0)
+    // Use the time after the read: a number in it may have been assigned while it ran. If there is no new number, the
+    // earlier time holds.
+    if (sequence !== last) marks.push({ sequence, at: clock.uptime() })
     forgetExpired()
     freshAt = begun
   }

@@ -80,7 +80,7 @@ export function signingKey(
 /**
  * `waiting`: published, not used yet. `retiring`: no longer used, but published while one of its tokens can be valid.
  */
-export const KEY_STATES = ['waiting', 'signing', 'retiring'] as const
+const KEY_STATES = ['waiting', 'signing', 'retiring'] as const
 export type KeyState = (typeof KEY_STATES)[number]
 
 export interface PublishedKey {

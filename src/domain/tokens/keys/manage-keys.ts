@@ -4,7 +4,7 @@ import type { Caller } from '../../audit/events.ts'
 import { listInMemory } from '../../lists/evaluate.ts'
 import type { ListQuery } from '../../lists/list-query.ts'
 import type { PageOf } from '../../paging.ts'
-import { notFound } from '../../refusals.ts'
+import { orNotFound } from '../../refusals.ts'
 import type { TokenPorts } from '../ports.ts'
 import type { KeyState, PublishedKey } from './key-schedule.ts'
 import { type RotationPorts, revokeOlderKeys, rotateKeys } from './rotate-keys.ts'
@@ -38,9 +38,7 @@ export async function findKey(
   ports: Pick<TokenPorts, 'signingKeys'>,
   kid: string,
 ): Promise<SigningKeyDetail> {
-  const key = (await publishedKeys(ports)).find((one) => one.kid === kid)
-  if (key === undefined) throw notFound()
-  return key
+  return orNotFound((await publishedKeys(ports)).find((one) => one.kid === kid))
 }
 
 export async function rotateKeysOnDemand(

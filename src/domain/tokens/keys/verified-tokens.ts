@@ -20,7 +20,7 @@ export interface VerifiedTokens {
 }
 
 /** About 10 MiB. Only valid tokens are added, so an anonymous caller cannot push others out. */
-export const MOST_VERIFIED_TOKENS = 10_000
+const MOST_VERIFIED_TOKENS = 10_000
 
 export function createVerifiedTokens(most = MOST_VERIFIED_TOKENS): VerifiedTokens {
   // By the hash of the whole token: the memory then holds no credential, and no two tokens share an entry.

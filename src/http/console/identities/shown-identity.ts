@@ -28,7 +28,7 @@ export function shownIdentity(detail: IdentityDetail, now: Instant): ListedIdent
   }
 }
 
-export function isLocked(authenticator: Authenticator, now: Instant): boolean {
+function isLocked(authenticator: Authenticator, now: Instant): boolean {
   if (authenticator.method !== 'updb') return false
   const { lockedUntil } = authenticator
   return lockedUntil !== undefined && lockedUntil > now

@@ -1,4 +1,4 @@
-/** The routes that policies, signers and CAs have alike: create, list, read, replace, change, delete. API 3.3. */
+/** The routes that policies, signers and CAs have alike: create, list, read, replace, change, delete. API 3.3, D-331. */
 import type { z } from 'zod'
 import { CreatedReply, DoneReply, type ListMeta } from '../../../contract/envelope.ts'
 import type { Caller } from '../../../domain/audit/events.ts'

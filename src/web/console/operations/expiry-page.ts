@@ -14,7 +14,7 @@ export interface ExpiringRow {
   readonly identityId: string | undefined
 }
 
-export const KIND_TITLES: Readonly<Record<string, string>> = {
+const KIND_TITLES: Readonly<Record<string, string>> = {
   'own-ca': 'Our CA',
   'server-certificate': 'Server certificate',
   'signing-key': 'Signing key',
