@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { changeConfig, installAnewIn } from '../support/process/child-home.ts'
 import { type BenchOptions, readArguments, USAGE } from './arguments.ts'
 import { printSlowestPages } from './lists.ts'
 import { measureCpu } from './measures/cpu.ts'
@@ -12,7 +13,7 @@ import { measureDelay } from './measures/delay.ts'
 import { type IdleRows, measureIdle } from './measures/idle.ts'
 import { measureStoreSize } from './measures/store-size.ts'
 import { measureWorkers } from './measures/workers.ts'
-import { isCpuOperation, type OperationName } from './operations.ts'
+import { isCpuOperation, OPERATIONS, type OperationName } from './operations.ts'
 import { writeProfile } from './profile.ts'
 import { describeMachine, savePage } from './report.ts'
 import { type Home, newHome, startDatabaseServer, startLatchkey } from './servers/latchkey.ts'
@@ -86,6 +87,7 @@ async function measureAll(home: MakeHome, options: BenchOptions): Promise<readon
       await provider.stop()
     }
   }
+  if (isAsked('refresh-es256')) rows.push(...(await measureEs256(home, options)))
   if (isAsked('workers')) rows.push(...(await measureWorkers(home, { ...options, say })))
   if (isAsked('store-size')) rows.push(...(await measureStoreSize(home, { ...options, say })))
   if (isAsked('idle', 'start')) {
@@ -103,6 +105,28 @@ async function withLatchkey(home: MakeHome, use: (one: Filled) => Promise<void>)
     await use(await fill(latchkey))
   } finally {
     await latchkey.stop()
+  }
+}
+
+/** The unit signs all its tokens with ES256; ID tokens of a new home have RS256 (D-320). */
+async function measureEs256(makeHome: MakeHome, options: BenchOptions): Promise<readonly Row[]> {
+  say('ID tokens with ES256')
+  const home = await makeHome('es256')
+  await (await startLatchkey(home)).stop()
+  await changeConfig(home.folder, (config) => {
+    config.edge = { ...config.edge, oidc: { ...config.edge?.oidc, idTokenAlgorithm: 'ES256' } }
+  })
+  if (home.database === undefined) await installAnewIn(home.folder, 'es256.db')
+  else await installAnewIn(home.folder, home.database.url)
+  const provider = await startProvider(PROVIDER_SESSIONS)
+  const latchkey = await startLatchkey(home)
+  try {
+    const servers = { latchkey: await fill(latchkey), provider }
+    const rows = await measureCpu(servers, ['refresh'], { ...options, say: () => {} })
+    return rows.map((row) => ({ ...row, title: OPERATIONS['refresh-es256'].title }))
+  } finally {
+    await latchkey.stop()
+    await provider.stop()
   }
 }
 

@@ -3,6 +3,7 @@
 export type OperationName =
   | 'current-identity'
   | 'refresh'
+  | 'refresh-es256'
   | 'login-ext-jwt'
   | 'login-cert'
   | 'session-cert'
@@ -24,6 +25,7 @@ export interface Operation {
 export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
   'current-identity': { title: '`current-identity` with a bearer token', hasProfile: true },
   refresh: { title: 'refresh, durable, with its event', hasProfile: true },
+  'refresh-es256': { title: 'refresh with ID tokens in ES256, which the unit has too' },
   'login-ext-jwt': { title: 'whole login by external JWT', hasProfile: true },
   'login-cert': { title: 'whole login by client certificate', hasProfile: true },
   'session-cert': { title: 'API session certificate', hasProfile: true },
