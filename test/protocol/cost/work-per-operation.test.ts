@@ -68,10 +68,12 @@ function watch(t: TestContext) {
   }
 }
 
-/** `select identities`. */
+/** `select identities`. What a statement reads in parentheses is a part of it. */
 function shortened(sql: string): string {
   const [verb = ''] = sql.split(' ', 1)
-  const [, table = ''] = /(?:from|into|update) "(\w+)"/.exec(sql) ?? []
+  let outer = sql
+  for (let inner = ''; inner !== outer; outer = outer.replace(/\([^()]*\)/g, '')) inner = outer
+  const [, table = ''] = /(?:from|into|update) "(\w+)"/.exec(outer) ?? []
   return `${verb} ${table}`
 }
 
@@ -84,7 +86,7 @@ test('a call reads its identity and checks no signature again', async (t) => {
   assert.equal(first.verifications, 1)
   assert.deepEqual(await work(call), {
     commits: 0,
-    statements: ['select identities', 'select totp_enrollments'],
+    statements: ['select identities'],
     verifications: 0,
     parsedCertificates: 0,
   })
