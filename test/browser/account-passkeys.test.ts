@@ -72,7 +72,7 @@ test('a user manages passkeys', async (t) => {
 
   await t.test('a wrong code removes nothing', async () => {
     await page.getByText('Remove', { exact: true }).first().click()
-    await page.getByLabel('Code of your app').fill('wrong1')
+    await page.getByLabel('Code from your app').fill('wrong1')
     await page.getByRole('button', { name: 'Remove, confirm with the code' }).click()
     await page.getByRole('alert').waitFor()
     await page.getByRole('heading', { name: 'Old laptop' }).waitFor()

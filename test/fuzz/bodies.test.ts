@@ -39,8 +39,9 @@ const scalarText = fc.oneof(
   fc.double({ noDefaultInfinity: true, noNaN: true }).map((number) => JSON.stringify(number)),
 )
 const memberName = fc.record({
-  // Few names, so that repeats are common; awkward ones among them.
-  name: fc.constantFrom('a', '', '"', '\\', ',', '😀', '__proto__'),
+  // Few names, so that repeats are common; awkward ones among them. Not one that is a single backslash: once Node 26 has
+  // seen it, its JSON.parse takes the escaped names of one character for it.
+  name: fc.constantFrom('a', '', '"', '\\\\', ',', '😀', '__proto__'),
   isEscaped: fc.boolean(),
 })
 const { json } = fc.letrec<{ json: Json }>((tie) => ({

@@ -220,7 +220,7 @@ test('a gateway in two commands', async (t) => {
     await refused(
       [...at, '--enroll', next, '--identity', 'x', ...options],
       64,
-      /--enroll and --identity exclude/,
+      /--enroll and --identity cannot be combined/,
     )
     await assert.rejects(stat(join(other, 'gateway.yml')), { code: 'ENOENT' })
     await refused(

@@ -28,13 +28,14 @@ import {
   createLegacySessionCache,
   type LegacySessionCache,
 } from '../../domain/sessions/legacy-session-cache.ts'
-import type { Store, Transaction } from '../../domain/stores.ts'
+import type { Store } from '../../domain/stores.ts'
 import { createSigningKeys, type SigningKeys } from '../../domain/tokens/keys/signing-keys.ts'
 import { createVerifiedTokens } from '../../domain/tokens/keys/verified-tokens.ts'
 import { createDpopNonces } from '../../domain/tokens/possession/nonces.ts'
 import { createFetchJson, type FetchJson } from '../../outbound/fetch-json.ts'
 import { createPostForm } from '../../outbound/post-form.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
+import { inLoopTurns } from './in-loop-turns.ts'
 import { createLimits, type Limits } from './limits.ts'
 
 export interface Parts {
@@ -70,7 +71,9 @@ export interface Parts {
 const OPENZITI_CLIENT_IDS = ['openziti', 'native']
 
 export function compose(parts: Parts) {
-  const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
+  const { config, clock, random, vault, log, hashing, authorities, issuers } = parts
+  const loopTurns = createLoopTurns()
+  const store = inLoopTurns(parts.store, loopTurns)
   const { limits = createLimits(config, clock), others, processes = 1 } = parts
   const { brand, tokens } = config
   const isForOpenZiti = config.compatibility === 'openziti'
@@ -103,12 +106,7 @@ export function compose(parts: Parts) {
 
   const { fetch: fetchRules } = config.externalJwtSigners
   const collectedEndings = createCollectedEndings()
-  const loopTurns = createLoopTurns()
-  const inTurn: Transaction = async (work) => {
-    await loopTurns.next()
-    return store.transaction(work)
-  }
-  const transaction = tellCopies(inTurn, {
+  const transaction = tellCopies(store.transaction, {
     endedSessions,
     rules,
     others,
