@@ -45,8 +45,8 @@ const KINDS = {
     shards: 3,
   },
 }
-/** How many of these processes run at a time, of any kind, so that no core waits for the last file of a kind. */
-const AT_ONCE = 4
+/** How many of these processes run at a time, of any kind: each waits for a third of its time, and no core should. */
+const AT_ONCE = 6
 /** About how long files take alone, if it is more than a few seconds. Nothing but the order depends on it. */
 const SECONDS = JSON.parse(readFileSync(new URL('./test-seconds.json', import.meta.url), 'utf8'))
 

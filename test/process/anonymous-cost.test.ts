@@ -65,7 +65,9 @@ async function anonymousRoutes(t: TestContext, service: ChildService) {
 async function leastCost(meter: Meter, request: Sent, count: number): Promise<number> {
   const costs: number[] = []
   for (let i = 0; i < 4; i++) costs.push(await meter.cost(request, count))
-  return Math.min(...costs)
+  // The system counts a thread's time when it puts the thread to sleep, so a few cheap requests may seem to cost nothing.
+  const counted = costs.filter((cost) => cost > 0)
+  return counted.length < 2 ? leastCost(meter, request, 2 * count) : Math.min(...counted)
 }
 
 interface Compared {
@@ -122,7 +124,7 @@ async function everyRoute(t: TestContext, { service, routes, host }: Measured): 
   const tooMuch: string[] = []
   for (const { name, route, normal } of routes) {
     const worst = worstRequests(route, normal, host)
-    const { what, times, of } = await compare(meter, normalRequest(route, normal, host), worst, 5)
+    const { what, times, of } = await compare(meter, normalRequest(route, normal, host), worst, 10)
     const line = `${name}: ${times.toFixed(1)} times (${what}), the highest of ${of}`
     t.diagnostic(line)
     if (times > MOST_TIMES) tooMuch.push(line)

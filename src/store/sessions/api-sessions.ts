@@ -284,9 +284,10 @@ export function sessionOf(row: Selectable<ApiSessionRow>): ApiSession {
 
 function oidc(row: Selectable<ApiSessionRow>): OidcSession {
   const read = reading('api_sessions', row.id, row)
-  const { boundKey, isSealed, isDevice } = read('proof', json(PROVEN))
+  const proven = read('proof', json(PROVEN))
+  const { boundKey, isSealed, isDevice } = proven
   return {
-    ...common(row),
+    ...common(row, proven),
     kind: read('kind', oneOf('oidc')),
     issuer: read('issuer', text<OidcSession['issuer']>),
     clientId: read('client_id', text),
@@ -300,18 +301,21 @@ function oidc(row: Selectable<ApiSessionRow>): OidcSession {
 
 function legacy(row: Selectable<ApiSessionRow>): LegacySession {
   const read = reading('api_sessions', row.id, row)
+  const proven = read('proof', json(PROVEN))
   return {
-    ...common(row),
+    ...common(row, proven),
     kind: read('kind', oneOf('legacy')),
     tokenHash: read('token_hash', text<SecretHash>),
     lastActivityAt: read('last_activity_at', integer<Instant>),
-    demanded: factorsOf(read('is_totp_demanded', truth), read('proof', json(PROVEN)).demanded),
+    demanded: factorsOf(read('is_totp_demanded', truth), proven.demanded),
   }
 }
 
-function common(row: Selectable<ApiSessionRow>) {
+function common(
+  row: Selectable<ApiSessionRow>,
+  { primary, extJwt, factors, isRecovered }: ReturnType<typeof PROVEN>,
+) {
   const read = reading('api_sessions', row.id, row)
-  const { primary, extJwt, factors, isRecovered } = read('proof', json(PROVEN))
   return {
     id: row.id,
     identityId: row.identity_id,
