@@ -156,7 +156,7 @@ function repeat(
 
 type AskVersion = () => Promise<{ readonly version: unknown; readonly askedAt: number }>
 
-/** A beat asks once for all works: whoever follows waits for the next beat at most. */
+/** A beat asks once for all works: a follower waits for the next beat at most. */
 function askOnce(changes: Changes | undefined): AskVersion {
   let last: { readonly version: unknown; readonly askedAt: number } | undefined
   return async () => {

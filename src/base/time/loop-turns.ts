@@ -3,7 +3,7 @@
  * waiting for all of them; so the others begin in the turns after it, in order.
  */
 export interface LoopTurns {
-  /** Returns undefined if the step may begin now, so that nobody waits for a promise then. */
+  /** Returns undefined if the step may begin now, so that no promise is made in vain. */
   next(): Promise<void> | undefined
 }
 
