@@ -131,7 +131,7 @@ test('a statement that changed nothing waits for the commit that it saw', async 
   assert.equal(held.length, 1)
 })
 
-test('a failed sync is an error foreveryone who waits, and nothing is written after it', async (t) => {
+test('a failed sync is an error for everyone who waits, and nothing is written after it', async (t) => {
   const { db, onSync, insert, committed } = await open(t)
   const { held, nth } = heldSyncs(onSync)
   const writing = [insert(1)]
