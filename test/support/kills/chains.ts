@@ -12,7 +12,8 @@ import {
   refresh,
   refreshed,
 } from '../login/refresh.ts'
-import { type ChildService, waitFor } from '../process/child-service.ts'
+import type { ChildService } from '../process/child-service.ts'
+import { type Mortal, workUntilKilled } from './rounds.ts'
 
 const WORKERS = 6
 
@@ -32,44 +33,27 @@ export interface Chain {
 }
 
 /** Workers refresh and log out, all at the same time, until the service is killed under them. */
-export async function workUntilKilled(
+export async function workOnChains(
   service: ChildService,
   answers: number,
 ): Promise<readonly Chain[]> {
   const chains: Chain[] = []
   let count = 0
-  let isKilled = false
-  // The answer itself pulls the trigger, so that the next writes are under way.
-  const answered = (): void => {
-    count += 1
-    if (count < answers || isKilled) return
-    isKilled = true
-    service.process.kill('SIGKILL')
-  }
-  const workers = Array.from({ length: WORKERS }, async (_, i) => {
-    while (!isKilled) {
-      try {
-        // Of different lengths, so that the kill meets logouts as well as refreshes.
-        await live(service, chains, { refreshes: 1 + (i % 4), answered })
-      } catch (error) {
-        // Any other failure than that of the connection is one of the service.
-        if (!isKilled || error instanceof assert.AssertionError) throw error
-        if (!(error as NodeJS.ErrnoException).code?.startsWith('E')) throw error
-      }
+  await workUntilKilled(service, WORKERS, (mortal, worker, kill) => {
+    // The answer itself pulls the trigger, so that the next writes are under way.
+    const answered = () => {
+      count += 1
+      if (count === answers) kill()
     }
+    // Of different lengths, so that the kill meets logouts as well as refreshes.
+    return live(mortal, chains, { refreshes: 1 + (worker % 4), answered })
   })
-  await Promise.all(workers)
-  await waitFor(
-    () => isKilled,
-    () => 'the kill',
-  )
-  assert.equal((await service.finished).signal, 'SIGKILL')
   return chains
 }
 
 /** A login, some refreshes, a logout. */
 async function live(
-  service: ChildService,
+  service: Mortal,
   chains: Chain[],
   { refreshes, answered }: { readonly refreshes: number; readonly answered: () => void },
 ): Promise<void> {
@@ -101,7 +85,7 @@ async function live(
 
 /** Two are issued, and one of them is removed. */
 async function useCertificates(
-  service: ChildService,
+  service: Mortal,
   chain: Chain,
   token: string,
   answered: () => void,
