@@ -10,7 +10,7 @@ const LOOK_EVERY: Duration = seconds(2)
 /** Ten seconds. */
 const QUIET_LOOKS = 5
 
-/** The part of the time in which the event loop was busy, below which a pause of a tenth of a second harms nobody. */
+/** If the event loop was busy for less than this part of the time, a pause of a tenth of a second delays no caller. */
 const IDLE_BELOW = 0.02
 
 /** Waits for ten quiet seconds, so that no request waits for it. A process that is never quiet needs its memory. */

@@ -34,6 +34,8 @@ const TROUBLE = {
   NOTADB: SQLITE_NOTADB,
 } as const
 const TROUBLES: ReadonlySet<number | undefined> = new Set(Object.values(TROUBLE))
+/** An extended result code. What a row refers to was deleted since it was read: a retry finds out (D-284). */
+const SQLITE_CONSTRAINT_FOREIGNKEY = 787
 
 /** The driver has the one connection used in turn. */
 class Adapter extends SqliteAdapter {
@@ -42,11 +44,18 @@ class Adapter extends SqliteAdapter {
   }
 }
 
+const ROW_LOCKS: ReadonlySet<string | undefined> = new Set(['ForNoKeyUpdate', 'ForKeyShare'])
+
 /** Row locks are left out: a transaction is the only writer from its beginning. */
 class QueryCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
-    if (node.modifier !== 'ForNoKeyUpdate') super.visitSelectModifier(node)
+    if (!ROW_LOCKS.has(node.modifier)) super.visitSelectModifier(node)
   }
+}
+
+function isTrouble(error: unknown): boolean {
+  if (error instanceof StoreUnavailable || TROUBLES.has(resultCode(error))) return true
+  return (error as { errcode?: unknown } | undefined)?.errcode === SQLITE_CONSTRAINT_FOREIGNKEY
 }
 
 /** `syncFile` replaces the system's, for tests. */
@@ -68,7 +77,7 @@ export function sqlite(path: string, syncFile?: SyncFile): Database {
     // A transaction already begins as the only writer.
     lockMigrations: async () => {},
     readTime: async () => undefined,
-    isTrouble: (error) => error instanceof StoreUnavailable || TROUBLES.has(resultCode(error)),
+    isTrouble,
     completeSchema: async () => {},
     // SQLite has no server that could stop responding, or be exchanged.
     beginService: async () => {},
