@@ -14,6 +14,7 @@ import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
 import { resultCode, SQLITE_BUSY, SQLITE_NOTADB, SqliteDriver } from './sqlite/driver.ts'
 import { sqliteLists } from './sqlite/lists.ts'
+import { SqliteNotices } from './sqlite/notices.ts'
 import { SqliteVersion } from './sqlite/version.ts'
 import type { SyncFile } from './sqlite/wal-sync.ts'
 import { sqliteWhole } from './sqlite/whole.ts'
@@ -59,6 +60,7 @@ function isTrouble(error: unknown): boolean {
 
 /** `syncFile` replaces the system's, for tests. */
 export function sqlite(path: string, syncFile?: SyncFile): Database {
+  const notices = new SqliteNotices(path)
   return {
     name: path,
     dialect: {
@@ -80,7 +82,9 @@ export function sqlite(path: string, syncFile?: SyncFile): Database {
     // SQLite has no server that could stop responding, or be exchanged.
     beginService: async () => {},
     // Only the connection of a database in memory can read it.
-    ...(path === ':memory:' ? {} : { openVersion: () => new SqliteVersion(path) }),
+    ...(path === ':memory:'
+      ? {}
+      : { openVersion: () => new SqliteVersion(path, notices), changes: notices }),
     // SQLite names columns in its errors, never values.
     withoutContent: () => {},
   }
