@@ -107,7 +107,7 @@ async function runAll(t, texts, { repeated = 10, silence } = {}) {
   const output = { write: (text) => (all += text) }
   const progress = createProgress({ kinds: [{ kind: 'unit', files }], output })
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  await runLanes([files], { atOnce: 1, repeated, silence, extra: [], env, progress })
+  await runLanes([files], { atOnce: 1, repeated, silence, extra: [], envOf: () => env, progress })
   const isGood = progress.close()
   return { isGood, all, end: all.slice(all.indexOf('Slowest files')) }
 }

@@ -5,6 +5,7 @@ import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const REPORTER = new URL('./test-reporter.mjs', import.meta.url).href
+/** Test processes do not follow promises (D-334). */
 const PRELOAD = fileURLToPath(new URL('./test-preload.cjs', import.meta.url))
 /** How much of the output of a shard is shown when it dies. */
 const LAST_WORDS = 20_000
@@ -50,12 +51,13 @@ export async function runLanes(lanes, { atOnce, repeated = REPEATED_FILES, ...op
 
 /** Returns the files that the process did not come to, because it died before. */
 async function runShard(files, options) {
-  const { extra, env, progress, isAlone = false, silence = SILENCE_MILLISECONDS } = options
+  const { extra, envOf, progress, isAlone = false, silence = SILENCE_MILLISECONDS } = options
+  // A file that runs alone says which test an uncaught exception belongs to.
   const preload = isAlone ? [] : ['--expose-internals', '--require', PRELOAD]
   const runner = ['--test', '--test-isolation=none', `--test-reporter=${REPORTER}`]
   const tests = spawn(process.execPath, [...preload, ...runner, ...extra, ...files], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env,
+    env: envOf(files),
   })
   running.add(tests)
   let printed = ''
