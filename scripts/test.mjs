@@ -4,7 +4,7 @@
 // Loading and compiling the same modules in a process for each file would take most of the time, so files share a few
 // long-lived processes (shards). A file that needs its own process says so, with the reason, in a comment that begins
 // with `// Isolated:`.
-import { globSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { chmodSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createComplianceRecorder, writeCompliance } from './compliance.ts'
@@ -165,6 +165,8 @@ function memoryFolder() {
     const { bavail, bsize } = statfsSync(MEMORY)
     if (bavail * bsize < ROOM) return undefined
     const folder = mkdtempSync(join(MEMORY, 'latchkey-tests-'))
+    // PostgreSQL does not run as root: its user needs the way to the folders of its own.
+    chmodSync(folder, 0o711)
     process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
     return folder
   } catch {
