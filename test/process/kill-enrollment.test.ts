@@ -14,8 +14,9 @@ import {
 } from '../support/certificates/enrollment.ts'
 import type { MadeCertificate } from '../support/certificates/openssl.ts'
 import { rounds } from '../support/chance/rounds.ts'
+import { moveToPostgres } from '../support/homes/postgres-home.ts'
 import { administrate } from '../support/management.ts'
-import { fixPort, installAnewIn, useWorkers } from '../support/process/child-home.ts'
+import { fixPort, useWorkers } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
@@ -38,8 +39,7 @@ test('an enrollment survives a kill -9 whole or not at all, on SQLite', async (t
 test('an enrollment survives a kill -9 whole or not at all, on PostgreSQL', async (t) => {
   const postgres = await startPostgres()
   t.after(() => postgres.stop())
-  const db = await postgres.freshDatabase()
-  await killRounds(t, (home) => installAnewIn(home, db))
+  await killRounds(t, async (home) => void (await moveToPostgres(home)))
 })
 
 async function killRounds(t: TestContext, prepare: (home: string) => Promise<void>): Promise<void> {

@@ -5,9 +5,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { rounds } from '../support/chance/rounds.ts'
+import { moveToPostgres } from '../support/homes/postgres-home.ts'
 import { assertOver, checkChain, workUntilKilled } from '../support/kills/chains.ts'
 import type { OfflineTokens } from '../support/login/refresh.ts'
-import { fixPort, installAnewIn, useWorkers } from '../support/process/child-home.ts'
+import { fixPort, useWorkers } from '../support/process/child-home.ts'
 import { startChild } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
@@ -22,8 +23,7 @@ test('what was answered before a kill -9 holds after the next start: refreshes, 
 test('the same on PostgreSQL', async (t) => {
   const postgres = await startPostgres()
   t.after(() => postgres.stop())
-  const db = await postgres.freshDatabase()
-  await killRounds(t, rounds(1), (home) => installAnewIn(home, db))
+  await killRounds(t, rounds(1), async (home) => void (await moveToPostgres(home)))
 })
 
 async function killRounds(
