@@ -8,7 +8,7 @@ import { build, stop } from 'esbuild'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SOURCES = join(ROOT, 'src')
 
-/** Started by the service itself, from beside the source that starts it. */
+/** Started by the service itself, from beside the source that starts it: the bundle of it, not the source. */
 const WORKER = 'app/workers/worker-process'
 const STARTS_WORKERS = join(SOURCES, 'app', 'workers', 'pool.ts')
 
@@ -24,34 +24,49 @@ const BUNDLED = ['jose', 'kysely', 'yaml', 'zod']
  * the address of a source, for the code that looks for other files beside itself.
  */
 export async function bundleProgram(folder, addressOf) {
-  await build({
+  await bundle({
     entryPoints: {
       main: join(SOURCES, 'main.ts'),
       'worker-process': join(SOURCES, `${WORKER}.ts`),
     },
+    folder,
+    addressOf,
+    // V8 keeps the text of what it runs. Names stay, for stack traces.
+    minifyWhitespace: true,
+    legalComments: 'none',
+    plugins: [leaveOutside()],
+  })
+  await writeFile(join(folder, 'LICENSES.txt'), await licenses())
+}
+
+/** What the bundle of the package and that of the tests have in common; the other options are those of esbuild. */
+export async function bundle({ folder, addressOf, plugins = [], ...options }) {
+  await build({
     outdir: folder,
     bundle: true,
     splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'esnext',
-    // V8 keeps the text of what it runs. Names stay, for stack traces.
-    minifyWhitespace: true,
-    legalComments: 'none',
     // For packages that are CommonJS.
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
-    plugins: [leaveOutside(), keepAddresses(addressOf)],
+    plugins: [...plugins, keepAddresses(addressOf)],
     logLevel: 'warning',
+    ...options,
   })
   await stop()
-  await writeFile(join(folder, 'LICENSES.txt'), await licenses())
+}
+
+/** For a bundle that runs where its sources are. */
+export function addressOfSource(path) {
+  return JSON.stringify(pathToFileURL(path).href)
 }
 
 // For the bench: the bundle of a checkout, in a folder below its node_modules.
 if (import.meta.main) {
-  await bundleProgram(process.argv[2], (path) => JSON.stringify(pathToFileURL(path).href))
+  await bundleProgram(process.argv[2], addressOfSource)
 }
 
 /** For a bundle in `dist/program`: the address of the same file in `dist`. */
@@ -77,7 +92,7 @@ function keepAddresses(addressOf) {
   return {
     name: 'keep addresses',
     setup({ onLoad }) {
-      onLoad({ filter: /[/\\]src[/\\].*\.ts$/ }, async ({ path }) => {
+      onLoad({ filter: /[/\\](src|test)[/\\].*\.ts$/ }, async ({ path }) => {
         const text = await readFile(path, 'utf8')
         const address =
           path === STARTS_WORKERS ? "new URL('./pool.js', import.meta.url).href" : addressOf(path)

@@ -2,10 +2,10 @@
 // modules one by one; a bundle of the same sources starts in half the CPU time. The first run of each command, and what
 // the tests of the shipped files start, stays bin/latchkey.js (D-259).
 import { mkdtempSync, rmSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { build, stop } from 'esbuild'
+import { fileURLToPath } from 'node:url'
+import { addressOfSource, bundle } from './bundle.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -16,8 +16,6 @@ const PROGRAMS = {
   // Started by the service itself, from beside the source that starts it.
   'worker-process': 'src/app/workers/worker-process.ts',
 }
-/** This source starts the bundle of the worker instead of its source. */
-const STARTS_WORKERS = join(ROOT, 'src/app/workers/pool.ts')
 
 /** Returns the folder, which is removed at the end of the process. It is inside node_modules, so that packages with native code are found. */
 export async function bundlePrograms() {
@@ -25,27 +23,16 @@ export async function bundlePrograms() {
   await mkdir(parent, { recursive: true })
   const folder = mkdtempSync(join(parent, 'test-programs-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  await build({
+  await bundle({
     entryPoints: Object.fromEntries(
       Object.entries(PROGRAMS).map(([name, source]) => [`${name}.bundle`, join(ROOT, source)]),
     ),
-    outdir: folder,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'esnext',
+    folder,
+    addressOf: addressOfSource,
     // Native code; data that is loaded when the first password is set; and what tests change in the process before the
     // program starts (test/support/kills).
     external: ['@node-rs/argon2', '@zxcvbn-ts/language-common', 'pg'],
-    // For packages that are CommonJS.
-    banner: {
-      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
-    },
-    plugins: [keepAddresses(folder)],
-    logLevel: 'warning',
   })
-  await stop()
   // Tests add the commands that they start as the shipped program.
   await writeFile(join(folder, 'started'), '')
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
@@ -60,19 +47,4 @@ import { fileURLToPath } from 'node:url'
 enableCompileCache(fileURLToPath(new URL('./cache', import.meta.url)))
 await import('./${name}.bundle.js')
 `
-}
-
-/** A source that looks for files beside itself finds them where the source is. */
-function keepAddresses(folder) {
-  return {
-    name: 'keep addresses',
-    setup({ onLoad }) {
-      onLoad({ filter: /[/\\](src|test)[/\\].*\.ts$/ }, async ({ path }) => {
-        const text = await readFile(path, 'utf8')
-        const at = path === STARTS_WORKERS ? join(folder, 'pool.js') : path
-        const address = JSON.stringify(pathToFileURL(at).href)
-        return { loader: 'ts', contents: text.replaceAll('import.meta.url', address) }
-      })
-    },
-  }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
 import { createProgress } from './test-progress.mjs'
-import { runLanes } from './test-shard.mjs'
+import { longestSilence, runLanes } from './test-shard.mjs'
 
 const PASSES = "import { test } from 'node:test'\ntest('is fine', () => {})\n"
 const FAILS = `import { test } from 'node:test'
@@ -60,6 +60,11 @@ test('ends a process that reports nothing any more, and goes on', async (t) => {
   assert.equal(run.isGood, false)
   assert.match(run.end, /It reported nothing for 3 s\./)
   assert.match(run.all, /2 of 2 files/)
+})
+
+test('waits longer for tests that repeat more often', () => {
+  const minutes = (rounds) => longestSilence(rounds) / 60_000
+  assert.deepEqual([1, 10, 25].map(minutes), [5, 14, 29])
 })
 
 test('does not run again when more files fail than the load explains', async (t) => {

@@ -10,11 +10,18 @@ const LAST_WORDS = 20_000
 const REPEATED_FILES = 10
 /** A process that reports nothing for so long hangs: a test left something open, or waits for what never comes. */
 const SILENCE_MILLISECONDS = 5 * 60_000
+/** A test reports when its last round is over, so each further round may take this long. */
+const ROUND_MILLISECONDS = 60_000
 
 const running = new Set()
 process.once('exit', () => {
   for (const tests of running) tests.kill()
 })
+
+/** Returns how long a process may report nothing if its tests repeat what chance decides this often. */
+export function longestSilence(rounds) {
+  return SILENCE_MILLISECONDS + (rounds - 1) * ROUND_MILLISECONDS
+}
 
 /**
  * Runs the files of each lane in a process, some of these at once. A file in which something failed then runs once more,

@@ -9,7 +9,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createComplianceRecorder, writeCompliance } from './compliance.ts'
 import { createProgress } from './test-progress.mjs'
-import { runLanes } from './test-shard.mjs'
+import { longestSilence, runLanes } from './test-shard.mjs'
 
 /** Shards: how many processes share the files. Tests that wait for child processes leave room for more than two. */
 const KINDS = {
@@ -92,7 +92,8 @@ try {
   const lanes = kinds
     .flatMap(({ files, shards }) => lanesOf(files, shards))
     .toSorted((a, b) => secondsOf(b) - secondsOf(a))
-  await runLanes(lanes, { atOnce: AT_ONCE, extra, env, progress })
+  const silence = longestSilence(Number(env.LATCHKEY_TEST_ROUNDS))
+  await runLanes(lanes, { atOnce: AT_ONCE, silence, extra, env, progress })
   if (names.includes('process') && extra.length === 0 && programs !== undefined) await checkStarts()
 } finally {
   await postgres?.stop()

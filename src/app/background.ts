@@ -21,8 +21,18 @@ export interface RepeatedWork {
    * it had been read this long ago.
    */
   readonly confirm?: (age: Duration) => void
-  /** Runs at the same moments as the work that follows, so that an idle process wakes up once for all of it. */
+  /** Whether a round is needed although nothing was committed. */
+  readonly isDue?: () => boolean
+  /**
+   * Runs at the same moments as the work that follows, and not more often than that while the database tells of
+   * changes, so that an idle process wakes up once for all of it.
+   */
   readonly isOnBeat?: true
+  /**
+   * Returns when its next round must begin, if that is before the next beat. Undefined if it does not know: then it is
+   * after `every`, whatever the beat is.
+   */
+  readonly dueIn?: () => Duration | undefined
   /** Runs its first round at once. */
   readonly isUrgent?: true
   /** Gets a function that starts a round soon, in the place of waiting for `every`. */
@@ -34,8 +44,8 @@ export interface RepeatedWork {
 type Changes = Omit<Store['changes'], 'version'> & Partial<Pick<Store['changes'], 'version'>>
 
 /**
- * How often copies are compared while the database tells of changes. Far less than a copy may be old (D-34), also after
- * the way to a worker (D-289).
+ * The beat while the database tells of changes. Far less than a copy may be old (D-34), also after the way to a worker
+ * (D-289).
  */
 const WHILE_PUSHED: Duration = seconds(1)
 /** Between two rounds that notices start, so that a burst of changes is read together. */
@@ -74,7 +84,7 @@ function repeat(
   changes: Changes | undefined,
   ask: AskVersion,
 ): { readonly stop: () => Promise<void>; readonly soon: () => void } {
-  const { isUrgent, wokenBy, soonAfter = LEAST_PAUSE } = work
+  const { isUrgent, isDue: isDueAnyway, wokenBy, dueIn, soonAfter = LEAST_PAUSE } = work
   let isStopped = false
   let isRunning = false
   /** Told of a change while a round was running. */
@@ -110,7 +120,7 @@ function repeat(
       return
     }
     const { version, askedAt } = await ask()
-    if (version !== undefined && version === seen && !isFailing) {
+    if (version !== undefined && version === seen && !isFailing && !isDueAnyway?.()) {
       confirm(milliseconds(performance.now() - askedAt))
       return
     }
@@ -121,8 +131,14 @@ function repeat(
 
   function pause(): Duration {
     if (!follows && !isOnBeat) return every
-    const interval = follows && !isFailing && changes?.isPushed() ? WHILE_PUSHED : every
-    return untilBeat(interval, performance.now())
+    const left = untilBeat(interval(), performance.now())
+    if (dueIn === undefined || isFailing) return left
+    return milliseconds(Math.min(left, Math.max(1, Math.ceil(dueIn() ?? every))))
+  }
+
+  function interval(): Duration {
+    if (isFailing || !changes?.isPushed()) return every
+    return follows ? WHILE_PUSHED : milliseconds(Math.max(every, WHILE_PUSHED))
   }
 
   function schedule(after: Duration): void {

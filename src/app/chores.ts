@@ -3,6 +3,7 @@
  * up. With workers it is the supervisor that does it, so that the work does not multiply (D-288).
  */
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
+import type { Instant } from '../base/time/instant.ts'
 import { createEndExpired } from '../domain/sessions/ending/end-expired.ts'
 import type { RepeatedWork } from './background.ts'
 import { followAuthorities } from './compose/own-authorities.ts'
@@ -18,6 +19,8 @@ const FOLLOW_KEYS: Duration = milliseconds(400)
 const ROTATE_KEYS: Duration = seconds(60)
 /** Every second beat. Far less than the time between publishing a new CA and using it (D-129). */
 const FOLLOW_AUTHORITIES: Duration = milliseconds(800)
+/** How long a look at our own CAs holds by the time of day, while nothing is committed: they are in use for years. */
+const LOOK_AT_AUTHORITIES: Duration = seconds(10)
 /** D-141: how long an instance keeps running after the secret was replaced. */
 const FOLLOW_SECRET: Duration = milliseconds(800)
 const RENEW_CERTIFICATES: Duration = seconds(30)
@@ -39,12 +42,20 @@ export interface ChoreHooks {
 }
 
 export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
-  const { config, ports, store, authorities, clockWatch, random, log } = core
+  const { config, ports, store, authorities, clock, clockWatch, random, log } = core
   const { signingKeys, endedSessions, rules } = ports
   const reading = (work: () => Promise<unknown>) => async () => {
     await work()
     hooks.afterReading?.('read')
   }
+  const lookAtAuthorities = followAuthorities({
+    home: config.home,
+    authorities,
+    random,
+    log,
+    onChange: () => hooks.onNewAuthorities(),
+  })
+  let lookedAt: Instant | undefined
   return [
     {
       name: 'ended sessions',
@@ -73,6 +84,7 @@ export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
     {
       name: 'key rotation',
       every: ROTATE_KEYS,
+      isOnBeat: true,
       round: async () => {
         await rotateIfDue(ports, log)
         const past = clockWatch.removable()
@@ -83,15 +95,15 @@ export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
       name: 'own CAs',
       every: FOLLOW_AUTHORITIES,
       follows: true,
-      round: reading(
-        followAuthorities({
-          home: config.home,
-          authorities,
-          random,
-          log,
-          onChange: () => hooks.onNewAuthorities(),
-        }),
-      ),
+      round: reading(async () => {
+        const now = clock.now()
+        await lookAtAuthorities()
+        lookedAt = now
+      }),
+      confirm() {},
+      // Either way: a clock that was set back must not delay the next look.
+      isDue: () =>
+        lookedAt === undefined || Math.abs(clock.now() - lookedAt) >= LOOK_AT_AUTHORITIES,
     },
     {
       name: 'installation secret',
@@ -104,16 +116,22 @@ export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {
       },
       confirm() {},
     },
-    { name: 'certificates', every: RENEW_CERTIFICATES, round: () => hooks.renewCertificates() },
+    {
+      name: 'certificates',
+      every: RENEW_CERTIFICATES,
+      isOnBeat: true,
+      round: () => hooks.renewCertificates(),
+    },
     {
       name: 'expired sessions',
       every: END_EXPIRED,
       isOnBeat: true,
-      round: createEndExpired(ports),
+      ...createEndExpired(ports),
     },
     {
       name: 'sweep',
       every: SWEEP,
+      isOnBeat: true,
       round: async () => {
         const past = clockWatch.removable()
         if (past !== undefined) await sweep(store, past, config.audit.retention)

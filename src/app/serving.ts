@@ -17,6 +17,8 @@ export interface Serving extends OpenListeners {
   nameOwnCas(): void
   /** Health is `serving` until this is called: load balancers leave (D-137). */
   announceStop(): void
+  /** How many are open. */
+  connections(): number
 }
 
 export async function serve(
@@ -79,6 +81,7 @@ export async function serve(
     ...open,
     nameOwnCas: followRules(ports, open),
     announceStop: () => stopping.abort(),
+    connections: () => limit.load().open,
   }
 }
 

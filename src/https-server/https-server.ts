@@ -193,12 +193,26 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     else connection.fail(error)
   })
   server.on('tlsClientError', (error) => log.debug({ err: error }, 'a TLS handshake failed'))
-  // This server does not listen itself; the event starts its timeouts for headers and requests.
-  server.emit('listening')
-  const checking = setInterval(() => {
-    for (const connection of connections.values()) connection.check()
-    for (const session of sessions.values()) session.check()
-  }, CHECK_MILLISECONDS).unref()
+  let checking: NodeJS.Timeout | undefined
+
+  /** Timeouts are checked while there are connections: an idle server does not wake up (D-348). */
+  function beginChecks(): void {
+    if (checking !== undefined) return
+    // This server does not listen itself; the event starts Node's own checks, of headers and whole requests.
+    server.emit('listening')
+    checking = setInterval(() => {
+      for (const connection of connections.values()) connection.check()
+      for (const session of sessions.values()) session.check()
+      if (sockets.size === 0) endChecks()
+    }, CHECK_MILLISECONDS).unref()
+  }
+
+  function endChecks(): void {
+    clearInterval(checking)
+    checking = undefined
+    // Ends Node's own checks, and nothing else: there is no connection, and this server does not listen.
+    server.close()
+  }
 
   function accept(socket: Socket): void {
     // One that another process accepted may come after the drain has begun.
@@ -208,6 +222,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
       return
     }
     sockets.set(socket, place)
+    beginChecks()
     socket.once('close', () => {
       sockets.delete(socket)
       place.giveBack()
@@ -293,10 +308,9 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
       const sweeping = setInterval(sweep, SWEEP_MILLISECONDS)
       await Promise.all([closed, empty.promise])
       clearInterval(sweeping)
-      clearInterval(checking)
       cut.abort()
       await cutting
-      server.close()
+      endChecks()
     },
   }
 }

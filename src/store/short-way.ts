@@ -19,7 +19,7 @@ import {
 } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** The result, or a promise of it if somebody or something had to be waited for. */
+/** The result, or a promise of it if there was something to wait for. */
 export type Outcome<R> = QueryResult<R> | Promise<QueryResult<R>>
 
 /** Also a driver that can run a statement outside a transaction by itself, without lending a connection. */
@@ -27,7 +27,7 @@ export interface LoneDriver extends Driver {
   runAlone?<R>(query: CompiledQuery): Outcome<R>
 }
 
-/** A connection that does not make a promise for a statement that nobody waits for. */
+/** A connection that makes no promise for a statement that has nothing to wait for. */
 export interface PromptConnection extends DatabaseConnection {
   run<R>(query: CompiledQuery): Outcome<R>
 }

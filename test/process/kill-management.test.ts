@@ -21,6 +21,7 @@ import {
   lifeOfASigner,
   loginOfSomebody,
 } from '../support/kills/managed-lives.ts'
+import { isConnectionFailure, NotReady, refusing } from '../support/kills/rounds.ts'
 import { bearer, beginLogin, submitPassword } from '../support/login/login.ts'
 import { type Administrator, administrate, administratorWith } from '../support/management.ts'
 import { changeConfig, fixPort, useWorkers } from '../support/process/child-home.ts'
@@ -48,6 +49,7 @@ const LOGINS = 4
 /** From outside the kill comes a moment after so many answers, at most; in the last of these rounds after so many. */
 const ANSWERS = 100
 const MOMENT_MILLISECONDS = 25
+const NOT_READY_MILLISECONDS = 100
 
 const KILL_AT_COMMIT = new URL('../support/kills/kill-at-commit.ts', import.meta.url).href
 
@@ -137,10 +139,10 @@ async function workUntilKilled(
   { answers, fate }: { readonly answers: number; readonly fate: Chance },
 ): Promise<void> {
   const agent = new Agent({ keepAlive: true })
-  const connected: Pick<ChildService, 'baseUrl' | 'call'> = {
+  const connected = refusing({
     baseUrl: service.baseUrl,
     call: (path, options) => service.call(path, { agent, ...options }),
-  }
+  })
   const admin = administratorWith(connected, token)
   let left = answers
   const moment = fate.below(MOMENT_MILLISECONDS)
@@ -163,12 +165,14 @@ async function workUntilKilled(
       try {
         await live(own)
       } catch (error) {
-        // Any other failure than that of the connection is one of the service.
-        const { code } = error as NodeJS.ErrnoException
-        if (!/^E(?!RR_)/.test(code ?? '')) throw error
+        if (error instanceof NotReady) {
+          await pause(NOT_READY_MILLISECONDS)
+          continue
+        }
+        if (!isConnectionFailure(error)) throw error
         // Whoever kills himself is known to be dead a little later than by his silence.
         const isDead = () => service.process.signalCode !== null
-        if (!isKilled) await waitFor(isDead, () => `the kill, ${code}`)
+        if (!isKilled) await waitFor(isDead, () => `the kill, ${error}`)
         isKilled = true
       }
     }

@@ -16,7 +16,9 @@ import { eventually } from '../support/eventually.ts'
 import { startCable } from '../support/stores/cable.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { postgresql, SHARED, sqliteOnDisk } from './databases.ts'
-import { anEnding } from './samples.ts'
+import { aPasskey } from './passkey-sample.ts'
+import { anEnding, anEnrollment, anIdentity } from './samples.ts'
+import { insertIdentity } from './seed.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
@@ -34,6 +36,20 @@ const END_OTHERS = `
 
 for (const kind of SHARED) {
   suite(kind.name, () => {
+    test('a row that refers to one that was deleted meanwhile: a retry finds out (D-284)', async (t) => {
+      const store = await (await kind.create(t)).open()
+      await insertIdentity(store)
+      const { id } = anIdentity()
+      await store.identities.remove(id)
+      const late = [
+        store.totpEnrollments.replacePending(anEnrollment(), []),
+        store.transaction((tx) => tx.passkeys.insert(aPasskey())),
+      ]
+      for (const write of late) await assertUnavailable(write, /foreign key constraint/i)
+      assert.equal(await store.totpEnrollments.find(id), undefined)
+      assert.deepEqual(await store.passkeys.listOf(id), [])
+    })
+
     test('a statement that the database refuses is a bug, not an unavailable database', async (t) => {
       const database = await kind.create(t)
       const { sessionEndings } = await database.open()

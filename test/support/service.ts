@@ -13,6 +13,7 @@ import { type Instance, startInstance } from '../../src/app/instance.ts'
 import { createLog } from '../../src/app/logging.ts'
 import { systemRandom } from '../../src/base/secrets/random.ts'
 import { Secret } from '../../src/base/secrets/secret.ts'
+import { systemClock } from '../../src/base/time/clock.ts'
 import type { Config } from '../../src/config/config.ts'
 import { defaultConfigFile } from '../../src/config/default-file.ts'
 import { readEnvironment } from '../../src/config/environment.ts'
@@ -61,8 +62,7 @@ export interface Service {
 export async function startService(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
   const clock = options.clock ?? new TestClock()
   const home = options.home ?? (await temporaryFolder(t))
-  const copied = canStartInCopy(options) ? copiesIn(t) : INSTALLATIONS
-  if (copied < INSTALLATIONS) await copyInstalledHome(home, copied)
+  if (canStartInCopy(options)) await copyInstalledHome(home, reserveInstallation(t))
   await configure(home, options.config)
   const environment = readEnvironment({
     LATCHKEY_ADMIN_PASSWORD: ADMIN.password,
@@ -124,28 +124,27 @@ export async function startService(t: TestContext, options: ServiceOptions = {})
   }
 }
 
-/** How many different homes are copied. Few tests have more services, and those are installed anew. */
-const INSTALLATIONS = 3
+/** The installations whose copies belong to tests that have not ended (D-301). */
+const reserved = new Set<number>()
 
-/** How many services in copies each test has. */
-const copies = new Map<string, number>()
-
-/** Counts one more: a second service in the same test must be another installation. */
-function copiesIn(t: TestContext): number {
-  const test = `${t.filePath} ${t.fullName.split(' > ')[0]}`
-  const before = copies.get(test) ?? 0
-  copies.set(test, before + 1)
-  return before
+/** The first installation that no running test has: two services of one test are never copies of the same one. */
+function reserveInstallation(t: TestContext): number {
+  let installation = 0
+  while (reserved.has(installation)) installation += 1
+  reserved.add(installation)
+  t.after(() => reserved.delete(installation))
+  return installation
 }
 
 /**
  * Whether the installation in the copy is what this start would make: not if the options choose database, keys,
- * password or time.
+ * password or another time than now.
  */
 function canStartInCopy(options: ServiceOptions): boolean {
   const { config = {}, home, clock, environment, hashing, isFirstStart = false } = options
-  const given = [home, clock, environment, hashing]
+  const given = [home, environment, hashing]
   if (isFirstStart || given.some((option) => option !== undefined)) return false
+  if (clock !== undefined && Math.abs(clock.now() - systemClock.now()) > 1_000) return false
   return !/"(db|secret|trustDomain|identity|signingAlgorithm|idTokenAlgorithm|keyRotation)":/.test(
     JSON.stringify(config),
   )

@@ -111,7 +111,7 @@ export function createInstancePresence(
       await confirm()
     },
     works: [
-      { name: 'report', every: REPORT_EVERY, round: report, isUrgent: true },
+      { name: 'report', every: REPORT_EVERY, round: report, isUrgent: true, isOnBeat: true },
       {
         name: 'confirmations',
         every: REPORT_EVERY,

@@ -28,7 +28,8 @@ export type ToWorker = {
   /** A connection, from a listener with this index in the configuration. Comes with a socket. */
   connection: Question<{ readonly listener: number }>
   news: Question<News>
-  state: Question<State>
+  /** Answered with the number of connections that it has. */
+  state: Question<State, { readonly connections: number }>
   renewCertificates: Question<null>
   /** Which endings it has applied (D-381). */
   position: Question<null, Position>

@@ -14,8 +14,10 @@ import { authoritiesOf, keysOf, machineTime } from './fingerprints.ts'
 import type { State } from './messages.ts'
 import type { RunningWorker } from './pool.ts'
 
-/** Much less than the age at which a copy is too old to be trusted (D-34). */
-const AT_LEAST_EVERY: Duration = seconds(2)
+/** Much less than the age at which a copy is too old to be trusted (D-34). A moment less than two beats (D-298). */
+const AT_LEAST_EVERY: Duration = milliseconds(1_900)
+/** To a worker without connections: it judges no call, but must still be there (D-294, D-348). */
+const WITHOUT_CONNECTIONS: Duration = milliseconds(9_900)
 
 /** A worker that does not answer hears the same in the next report; its caller does not wait for it any longer. */
 const NEWS_LIMIT: Duration = seconds(1)
@@ -33,7 +35,11 @@ export function createReports(deps: {
   let core: Core | undefined
   let seen: ReadonlySet<number> = new Set()
   let unsent: EndingRow[] = []
-  let sent: { readonly versions: string; readonly at: Duration } | undefined
+  let sentVersions: string | undefined
+  /** The last report to each worker. */
+  const sent = new WeakMap<RunningWorker, { readonly at: Duration }>()
+  /** Those that had no connection when they answered it, and got none since. */
+  const idle = new WeakSet<RunningWorker>()
 
   async function tell(recipients: readonly RunningWorker[], news: News): Promise<void> {
     await Promise.all(
@@ -50,6 +56,42 @@ export function createReports(deps: {
     if (await endsWithin(silenceLimit, told)) return true
     // Time to read what has arrived: this process may itself have been suspended meanwhile.
     return endsWithin(milliseconds(silenceLimit / 10), told)
+  }
+
+  function isDue(worker: RunningWorker): boolean {
+    const last = sent.get(worker)
+    const pause = idle.has(worker) ? WITHOUT_CONNECTIONS : AT_LEAST_EVERY
+    return last === undefined || clock.uptime() - last.at >= pause
+  }
+
+  /** To these workers, or to all of them if there is something new. */
+  function send(due: readonly RunningWorker[]): void {
+    if (core === undefined) return
+    const state: Omit<State, 'sentAt' | 'endings'> = {
+      rules: core.ports.rules.state(),
+      keys: keysOf(core),
+      authorities: authoritiesOf(core),
+    }
+    const versions = [state.rules?.version, state.keys, state.authorities].join(' ')
+    const isNew = unsent.length > 0 || versions !== sentVersions
+    const rows = unsent
+    unsent = []
+    sentVersions = versions
+    const age = core.ports.endedSessions.age()
+    const endings = age === undefined ? undefined : { rows, age: milliseconds(age) }
+    for (const worker of isNew ? everyone() : due) sendTo(worker, { ...state, endings })
+  }
+
+  function sendTo(worker: RunningWorker, state: Omit<State, 'sentAt'>): void {
+    const report = { at: clock.uptime() }
+    sent.set(worker, report)
+    idle.delete(worker)
+    // A worker that fails to follow says so in its log, and gets the versions again with the next report.
+    const told = worker.channel.ask('state', { ...state, sentAt: machineTime() })
+    const noted = told.then(({ connections }) => {
+      if (connections === 0 && sent.get(worker) === report) idle.add(worker)
+    })
+    void hasAnswered(noted).then((isWell) => isWell || worker.replace())
   }
 
   const others: Others = { tell: (news) => tell(everyone(), news) }
@@ -83,26 +125,26 @@ export function createReports(deps: {
 
     /** Sends what was read, if there is something new or the last report is some time ago. */
     report(outcome: 'read' | 'unchanged' = 'read'): void {
-      const isDue = sent === undefined || clock.uptime() - sent.at >= AT_LEAST_EVERY
-      if (core === undefined || (!isDue && outcome === 'unchanged' && unsent.length === 0)) return
-      const { endedSessions, rules } = core.ports
-      const age = endedSessions.age()
-      const state: Omit<State, 'sentAt' | 'endings'> = {
-        rules: rules.state(),
-        keys: keysOf(core),
-        authorities: authoritiesOf(core),
-      }
-      const versions = [state.rules?.version, state.keys, state.authorities].join(' ')
-      if (!isDue && unsent.length === 0 && versions === sent?.versions) return
-      const rows = unsent
-      unsent = []
-      sent = { versions, at: clock.uptime() }
-      const endings = age === undefined ? undefined : { rows, age: milliseconds(age) }
-      for (const { channel, replace } of everyone()) {
-        // A worker that fails to follow says so in its log, and gets the versions again with the next report.
-        const told = channel.ask('state', { ...state, endings, sentAt: machineTime() })
-        void hasAnswered(told).then((isWell) => isWell || replace())
-      }
+      const due = everyone().filter(isDue)
+      if (outcome === 'read' || due.length > 0 || unsent.length > 0) send(due)
+    },
+
+    /** Call it before a worker gets a connection: while it had none, it had hardly any reports. */
+    beforeConnection(worker: RunningWorker): void {
+      idle.delete(worker)
+      if (isDue(worker)) send([worker])
+      // Another object: the answer to an earlier report does not count, because it may be older than the connection.
+      const last = sent.get(worker)
+      if (last !== undefined) sent.set(worker, { ...last })
+    },
+
+    /** Sends a report to those workers that had none for a while, because they are idle. */
+    renew(): void {
+      const outdated = everyone().filter((worker) => {
+        const last = sent.get(worker)
+        return last === undefined || clock.uptime() - last.at >= AT_LEAST_EVERY
+      })
+      if (outdated.length > 0) send(outdated)
     },
   }
 }

@@ -59,7 +59,11 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
           ...handlers,
           news: (news) => reports.pass(number, news),
           events: ({ events }) => auditOutput.write(events),
-          metrics: () => sharedMetrics.render(),
+          metrics: () => {
+            // The age of every copy is among the metrics.
+            reports.renew()
+            return sharedMetrics.render()
+          },
         },
         end() {
           giveBackAll()
@@ -68,9 +72,12 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
       }
     },
     startOrder: async (number) => ({ ...(await prepared.promise), worker: number }),
-    onRunning: ({ channel }) =>
+    onRunning: (worker) =>
       door.addWorker({
-        give: (listener, socket) => channel.ask('connection', { listener }, socket),
+        give(listener, socket) {
+          reports.beforeConnection(worker)
+          return worker.channel.ask('connection', { listener }, socket)
+        },
       }),
     onStopped: (number, last) => sharedMetrics.keep(number, last),
   })

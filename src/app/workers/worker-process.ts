@@ -35,7 +35,10 @@ const handlers: Handlers<ToWorker> = {
     if (socket !== undefined) running().accept(listener, socket)
   },
   news: (news) => learn((one) => one.learn(news)),
-  state: (state) => learn((one) => one.follow(state)),
+  async state(state) {
+    await learn((one) => one.follow(state))
+    return { connections: worker?.connections() ?? 0 }
+  },
   renewCertificates: () => running().renewCertificates(),
   position: () => running().position(),
   snapshot: async () => worker?.snapshot() ?? [],

@@ -27,6 +27,8 @@ export interface Worker extends StartedWorker {
   learn(news: News): Promise<void>
   follow(state: State): Promise<void>
   renewCertificates(): Promise<void>
+  /** How many are open. */
+  connections(): number
   position(): Position
   snapshot(): Promise<readonly Family[]>
   /** Answers the requests that have come, for at most ten seconds. Returns the last values of the metrics. */
@@ -86,6 +88,7 @@ function assemble(core: Core, open: Serving): Worker {
     listeners: open.listeners.map(({ name, baseUrls }) => ({ name, baseUrls })),
     accept: open.accept,
     renewCertificates: () => open.renewCertificates(),
+    connections: () => open.connections(),
     snapshot: () => metrics.snapshot(),
     position: () => endedSessions.position(),
 

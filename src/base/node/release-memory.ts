@@ -6,19 +6,23 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type Duration, seconds } from '../time/duration.ts'
 
-const LOOK_EVERY: Duration = seconds(10)
+const LOOK_EVERY: Duration = seconds(2)
+/** Ten seconds. */
+const QUIET_LOOKS = 5
 
-/** The part of the time in which the event loop was busy, below which a pause of a tenth of a second harms nobody. */
+/** If the event loop was busy for less than this part of the time, a pause of a tenth of a second delays no caller. */
 const IDLE_BELOW = 0.02
 
 /** Waits for ten quiet seconds, so that no request waits for it. A process that is never quiet needs its memory. */
 export function releaseMemoryWhenIdle(every = LOOK_EVERY): void {
   let before = performance.eventLoopUtilization()
+  let quietLooks = 0
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, before)
     before = now
-    if (utilization >= IDLE_BELOW) return
+    quietLooks = utilization < IDLE_BELOW ? quietLooks + 1 : 0
+    if (quietLooks < QUIET_LOOKS) return
     clearInterval(timer)
     releaseMemory()
   }, every).unref()

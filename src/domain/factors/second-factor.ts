@@ -37,9 +37,12 @@ export interface SecondFactor<Setup = unknown> {
 export interface FactorEnrollment<Setup> {
   /**
    * Replaces a pending enrollment of any owner, but never a verified one (R090). Returns `exists` if the identity can
-   * have no further one.
+   * have no further one, and `gone` if it was deleted meanwhile (D-284).
    */
-  start(ports: EnrollPorts, enrollee: Enrollee): Promise<StartedEnrollment<Setup> | 'exists'>
+  start(
+    ports: EnrollPorts,
+    enrollee: Enrollee,
+  ): Promise<StartedEnrollment<Setup> | 'exists' | 'gone'>
   /** Returns the verified enrollment, or the pending one of this owner. */
   find(ports: EnrollPorts, enrollee: Enrollee): Promise<FoundEnrollment<Setup> | undefined>
   /** Checks the first answer with what the user has set up. */
@@ -98,7 +101,7 @@ export type FactorVerdict =
       /**
        * Spends the answer and clears the count of guesses. Run it in the transaction that accepts the factor. Returns
        * false if the answer was already spent, or is not one of the recovery codes, which only spending can show. Both
-       * are wrong answers, and the caller learns nothing else (R085).
+       * are wrong answers, and the caller learns nothing else (R085). The caller holds the identity (D-284).
        */
       take(tx: SecondFactorStores): Promise<boolean>
     }
@@ -120,7 +123,10 @@ export type EnrollmentProof =
       readonly verdict: 'matches'
       /** What is added, if it is one of several. */
       readonly passkey?: Passkey
-      /** Returns false if another call was faster, or if the enrollment was replaced or cancelled in the meantime. */
+      /**
+       * Returns false if another call was faster, or if the enrollment was replaced or cancelled in the meantime. The
+       * caller holds the identity (D-284).
+       */
       take(tx: SecondFactorStores): Promise<boolean>
     }
   | WrongAnswer

@@ -17,6 +17,7 @@ import type { SecondFactorStores } from '../factors/stores.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'
+import { holdIdentity } from './hold-owner.ts'
 import type { LoginPorts } from './ports.ts'
 import { refuseCode } from './refuse-code.ts'
 import { acceptFactor, type PartiallyAuthenticated } from './request/auth-request.ts'
@@ -51,6 +52,7 @@ export async function startEnrollmentInLogin<Id extends SecondFactorId>(
   await refuseUnproven(ports, { factor, identityId: identity.id }, request.secondary.factors)
   const enrollee = { identity, owner: loginOwner(request), hostname, rp }
   const started = await secondFactor(factor).enrollment.start(ports, enrollee)
+  if (started === 'gone') throw startAgain('identity-missing')
   if (started === 'exists') throw new Failure('MFA_EXISTS')
   return started
 }
@@ -98,7 +100,7 @@ export async function verifyEnrollmentInLogin(
     caller,
     take: async (tx) => {
       // Two enrollments at once are one after the other, so that none exceeds a limit.
-      await tx.identities.hold(identityId)
+      await holdIdentity(tx, identityId)
       if (!(await verdict.take(tx))) return false
       const enrolled = { type: 'mfa.enrolled', identityId, details: { factor } } as const
       await tx.events.insert(recordEvent(ports, caller, enrolled))

@@ -3,13 +3,25 @@
  * It locks the row of the identity. So a transaction that disables or changes the identity, or removes its credential,
  * runs afterwards, finds the session and ends it.
  */
+import type { IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { ProvenPrimary } from '../factors/proven.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { Stores } from '../stores.ts'
 import { isVoided } from './check-again.ts'
+import { startAgain } from './request/find-request.ts'
 
 type Tx = Pick<Stores, 'identities' | 'authenticators' | 'passkeys'>
+
+/**
+ * For a step that writes what refers to the identity (D-284). Throws INVALID_AUTH_REQUEST if it was deleted meanwhile.
+ */
+export async function holdIdentity(
+  tx: Pick<Tx, 'identities'>,
+  identityId: IdentityId,
+): Promise<void> {
+  if ((await tx.identities.hold(identityId)) === undefined) throw startAgain('identity-missing')
+}
 
 /** For an existing session: the identity is enabled, and its credential has not been removed. */
 export async function holdOwner(

@@ -12,6 +12,7 @@ import type { SecondFactorStores } from '../factors/stores.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'
+import { holdIdentity } from './hold-owner.ts'
 import type { LoginPorts } from './ports.ts'
 import { refuseCode, spentAnswer } from './refuse-code.ts'
 import {
@@ -60,6 +61,7 @@ export async function submitSecondFactor(
     byEnrollment: false,
     caller,
     take: async (tx) => {
+      await holdIdentity(tx, identityId)
       if (!(await verdict.take(tx))) return false
       if (verdict.by === 'recovery-code') {
         const used = { type: 'mfa.recovery-code-used', identityId } as const

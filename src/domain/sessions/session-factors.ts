@@ -10,7 +10,6 @@ import { recordEvent } from '../audit/record.ts'
 import { sessionOwner } from '../factors/factor-owner.ts'
 import type { Passkey } from '../factors/passkey/passkey.ts'
 import type { RelyingParty } from '../factors/passkey/relying-party.ts'
-import { NO_FACTORS } from '../factors/proven.ts'
 import { isRecentLogin } from '../factors/recent-login.ts'
 import { freshRecoveryCodes } from '../factors/recovery-codes.ts'
 import { refuseUnproven } from '../factors/refuse-unproven.ts'
@@ -33,13 +32,14 @@ import { spentAnswer, wrongAnswer } from '../login/refuse-code.ts'
 import type { Stores } from '../stores.ts'
 import type { ApiSession } from './api-session.ts'
 import { succeeded } from './authenticate-legacy.ts'
-import type { CallSession } from './call-session.ts'
+import { type CallSession, sessionGone } from './call-session.ts'
 import type { SessionPorts } from './ports.ts'
 
 export type MfaPorts = Pick<
   SessionPorts,
   | keyof AuditPorts
   | keyof SecondFactorStores
+  | 'brand'
   | 'vault'
   | 'identities'
   | 'events'
@@ -65,7 +65,7 @@ type AtHost = { readonly hostname: string }
 /** Where passkeys work (D-430). */
 type AtSite = { readonly rp?: RelyingParty | undefined }
 
-/** POST /authenticate/mfa. Throws MFA_INVALID_TOKEN, MFA_NOT_ENROLLED, RATE_LIMITED. */
+/** POST /authenticate/mfa. Throws MFA_INVALID_TOKEN, MFA_NOT_ENROLLED, RATE_LIMITED, UNAUTHORIZED. */
 export async function proveInSession(
   ports: MfaPorts,
   one: SessionFactor,
@@ -75,7 +75,7 @@ export async function proveInSession(
   await ports.legacySessionCache.forget(one.session.sessionId)
 }
 
-/** Throws MFA_EXISTS, FACTOR_NOT_PROVEN, LOGIN_TOO_OLD, and what the factor throws. */
+/** Throws MFA_EXISTS, FACTOR_NOT_PROVEN, LOGIN_TOO_OLD, UNAUTHORIZED, and what the factor throws. */
 export async function startEnrollmentInSession<Id extends SecondFactorId>(
   ports: MfaPorts,
   one: SessionFactor<Id> & AtHost,
@@ -83,11 +83,12 @@ export async function startEnrollmentInSession<Id extends SecondFactorId>(
   await refuseAround(ports, one)
   const enrollee = await enrolleeOf(ports, one)
   const started = await secondFactor(one.factor).enrollment.start(ports, enrollee)
+  if (started === 'gone') throw sessionGone(ports.brand, one.session)
   if (started === 'exists') throw new Failure('MFA_EXISTS')
   return started
 }
 
-/** Throws MFA_ENROLLMENT_NOT_STARTED if none is verified and this session has not started one. */
+/** Throws UNAUTHORIZED; MFA_ENROLLMENT_NOT_STARTED if none is verified and this session has not started one. */
 export async function findEnrollmentInSession<Id extends SecondFactorId>(
   ports: MfaPorts,
   one: SessionFactor<Id> & AtHost,
@@ -99,8 +100,8 @@ export async function findEnrollmentInSession<Id extends SecondFactorId>(
 }
 
 /**
- * Throws MFA_ENROLLMENT_NOT_STARTED, MFA_INVALID_TOKEN, RATE_LIMITED, FACTOR_NOT_PROVEN, LOGIN_TOO_OLD; for a passkey
- * PASSKEY_INVALID, PASSKEY_EXISTS, MAX_PASSKEYS_REACHED. Returns the passkey that was added.
+ * Throws MFA_ENROLLMENT_NOT_STARTED, MFA_INVALID_TOKEN, RATE_LIMITED, FACTOR_NOT_PROVEN, LOGIN_TOO_OLD, UNAUTHORIZED;
+ * for a passkey PASSKEY_INVALID, PASSKEY_EXISTS, MAX_PASSKEYS_REACHED. Returns the passkey that was added.
  */
 export async function verifyEnrollmentInSession(
   ports: MfaPorts,
@@ -113,9 +114,7 @@ export async function verifyEnrollmentInSession(
   const verdict = await enrollment.prove(ports, proverOf(one), answer)
   if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
-  const isTaken = await ports.transaction(async (tx) => {
-    // Two enrollments at once are one after the other, so that none exceeds a limit.
-    await tx.identities.hold(identityId)
+  const isTaken = await withIdentity(ports, one, async (tx) => {
     if (!(await verdict.take(tx))) return false
     const details = { factor: one.factor }
     const enrolled = { type: 'mfa.enrolled', identityId, sessionId, details } as const
@@ -159,7 +158,7 @@ export async function countRecoveryCodes(
   return ports.recoveryCodes.count(identityId)
 }
 
-/** Throws MFA_INVALID_TOKEN, MFA_NOT_ENROLLED, RATE_LIMITED. */
+/** Throws MFA_INVALID_TOKEN, MFA_NOT_ENROLLED, RATE_LIMITED, UNAUTHORIZED. */
 export async function renewRecoveryCodes(
   ports: MfaPorts,
   one: SessionFactor,
@@ -177,14 +176,13 @@ export async function renewRecoveryCodes(
 
 /**
  * Spends an answer together with what it allows. Throws MFA_INVALID_TOKEN, PASSKEY_INVALID, MFA_NOT_ENROLLED,
- * RATE_LIMITED.
+ * RATE_LIMITED, UNAUTHORIZED.
  */
 export async function spend(
   ports: MfaPorts,
   one: SessionFactor,
   { answer, caller }: SessionAnswer,
   allowed: (tx: Stores) => Promise<void>,
-  holds: 'partial' | 'always' = 'partial',
 ): Promise<void> {
   if (answer === undefined) {
     // A missing field does not count as a guess.
@@ -192,16 +190,30 @@ export async function spend(
   }
   const verdict = await secondFactor(one.factor).check(ports, proverOf(one), answer)
   if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
-  const isTaken = await ports.transaction(async (tx) => {
-    if (holds === 'always' || one.session.isPartial !== undefined) {
-      // It finishes a login, which writes to the identity, or ends sessions: lock its row first, as everywhere.
-      await tx.identities.hold(one.session.identityId)
-    }
+  const isTaken = await withIdentity(ports, one, async (tx) => {
     if (!(await verdict.take(tx))) return false
     await allowed(tx)
     return true
   })
   if (!isTaken) throw await refuse(ports, one, spentAnswer(verdict.by), caller)
+}
+
+/**
+ * Runs a transaction that locks the identity of the session first. So two enrollments at once are one after the other
+ * and do not exceed a limit, and what is written has an identity to refer to (D-284). Throws UNAUTHORIZED if it was
+ * deleted meanwhile.
+ */
+function withIdentity<T>(
+  { transaction, brand }: Pick<MfaPorts, 'transaction' | 'brand'>,
+  { session }: Pick<SessionFactor, 'session'>,
+  work: (tx: Stores) => Promise<T>,
+): Promise<T> {
+  return transaction(async (tx) => {
+    if ((await tx.identities.hold(session.identityId)) === undefined) {
+      throw sessionGone(brand, session)
+    }
+    return work(tx)
+  })
 }
 
 async function refuse(
@@ -244,14 +256,13 @@ async function complete(
 /**
  * D-437: no factor is added around another one. A partial session is a login that has not proven its second factor, and
  * adds none in its place; a full one adds none beside another if its login is old (D-465). Throws FACTOR_NOT_PROVEN,
- * LOGIN_TOO_OLD.
+ * LOGIN_TOO_OLD, UNAUTHORIZED.
  */
 async function refuseAround(ports: MfaPorts, { factor, session }: SessionFactor): Promise<void> {
-  const { identityId, isPartial, sessionId } = session
-  const stored = await ports.apiSessions.find(sessionId)
+  const { identityId, isPartial } = session
+  const stored = await findStored(ports, session)
   if (isPartial !== undefined) {
-    const proven = stored?.secondary.factors ?? NO_FACTORS
-    return refuseUnproven(ports, { factor, identityId }, proven)
+    return refuseUnproven(ports, { factor, identityId }, stored.secondary.factors)
   }
   // A passkey needs a recent login in any case, when its options are made.
   if (factor === 'passkey') return
@@ -264,25 +275,31 @@ async function refuseAround(ports: MfaPorts, { factor, session }: SessionFactor)
  * Throws LOGIN_TOO_OLD if the user did not sign in to this session a moment ago. A device never counts: its user signed
  * in elsewhere, perhaps deceived (D-465).
  */
-export function refuseOldLogin(
-  { clock }: Pick<MfaPorts, 'clock'>,
-  session: ApiSession | undefined,
-): void {
-  const isDevice = session?.kind === 'oidc' && session.isDevice === true
-  const isRecent = session !== undefined && isRecentLogin(session.primary, clock.now())
-  if (!isRecent || isDevice) throw new Failure('LOGIN_TOO_OLD')
+export function refuseOldLogin({ clock }: Pick<MfaPorts, 'clock'>, session: ApiSession): void {
+  const isDevice = session.kind === 'oidc' && session.isDevice === true
+  if (isDevice || !isRecentLogin(session.primary, clock.now())) throw new Failure('LOGIN_TOO_OLD')
+}
+
+/** Throws UNAUTHORIZED if the session has just ended. */
+export async function findStored(
+  { apiSessions, brand }: Pick<MfaPorts, 'apiSessions' | 'brand'>,
+  session: CallSession,
+): Promise<ApiSession> {
+  const stored = await apiSessions.find(session.sessionId)
+  if (stored === undefined) throw sessionGone(brand, session)
+  return stored
 }
 
 export function proverOf({ session, rp }: Omit<SessionFactor, 'factor'>): Prover {
   return { identityId: session.identityId, owner: sessionOwner(session), rp }
 }
 
-/** Throws NOT_FOUND if the identity was deleted. */
+/** Throws UNAUTHORIZED if the identity was deleted. */
 async function enrolleeOf(
-  { identities }: Pick<MfaPorts, 'identities'>,
+  { identities, brand }: Pick<MfaPorts, 'identities' | 'brand'>,
   { session, hostname, rp }: SessionFactor & AtHost,
 ): Promise<Enrollee> {
   const identity = await identities.find(session.identityId)
-  if (identity === undefined) throw new Failure('NOT_FOUND')
+  if (identity === undefined) throw sessionGone(brand, session)
   return { identity, owner: sessionOwner(session), hostname, rp }
 }

@@ -17,6 +17,7 @@ import type { CallSession } from './call-session.ts'
 import { endSessionsWithin } from './ending/end-session.ts'
 import type { EndingPorts } from './ending/ports.ts'
 import {
+  findStored,
   type MfaPorts,
   proverOf,
   refuseOldLogin,
@@ -43,13 +44,12 @@ export function passkeyOptionsInSession(
   return proveOptions(ports, proverOf(own))
 }
 
-/** Throws LOGIN_TOO_OLD, FACTOR_NOT_PROVEN, PASSKEYS_UNAVAILABLE, MAX_PASSKEYS_REACHED. */
+/** Throws LOGIN_TOO_OLD, FACTOR_NOT_PROVEN, PASSKEYS_UNAVAILABLE, MAX_PASSKEYS_REACHED, UNAUTHORIZED. */
 export async function startPasskeyInSession(
   ports: MfaPorts,
   own: OwnPasskeys & { readonly hostname: string },
 ): Promise<StartedEnrollment<PasskeySetup>> {
-  const stored = await ports.apiSessions.find(own.session.sessionId)
-  refuseOldLogin(ports, stored)
+  refuseOldLogin(ports, await findStored(ports, own.session))
   return startEnrollmentInSession(ports, { ...own, factor: 'passkey' })
 }
 
@@ -75,7 +75,7 @@ export async function removeOwnPasskey(
   if (found?.identityId !== identityId) throw notFound()
   const factor = await answeredFactor(ports, own, given)
   const remove = (tx: Stores) => removePasskeyWithin(ports, tx, found, given.caller)
-  await spend(ports, { ...own, factor }, given, remove, 'always')
+  await spend(ports, { ...own, factor }, given, remove)
 }
 
 /** A code is one of the app, if there is one; it checks recovery codes as well. */

@@ -31,13 +31,13 @@ const ENOUGH_TO_SHARE = 4
 
 /**
  * SQLSTATEs of a database that cannot be used now, as classes or complete codes (PostgreSQL, Appendix A): no connection
- * (08), login not allowed (28), conflicts that a retry resolves (40001, 40P01), database does not exist (3D), read-only
- * as a standby is (25006), timeouts (25P03, 25P04, 57014), out of resources (53), lock not granted (55P03), shutting
- * down, starting or gone (57P), system errors (58), damage (XX001, XX002), a prepared statement that a migration has
- * outdated (0A000, 26000).
+ * (08), login not allowed (28), conflicts that a retry resolves (40001, 40P01; 23503: what the row refers to was deleted
+ * meanwhile, D-284), database does not exist (3D), read-only as a standby is (25006), timeouts (25P03, 25P04, 57014),
+ * out of resources (53), lock not granted (55P03), shutting down, starting or gone (57P), system errors (58), damage
+ * (XX001, XX002), a prepared statement that a migration has outdated (0A000, 26000).
  */
 const TROUBLE =
-  /^(?:08|28|3D|53|57P|58)|^(?:0A000|25006|25P03|25P04|26000|40001|40P01|55P03|57014|XX001|XX002)$/
+  /^(?:08|28|3D|53|57P|58)|^(?:0A000|23503|25006|25P03|25P04|26000|40001|40P01|55P03|57014|XX001|XX002)$/
 
 /** Any number that nothing else in the same database uses as an advisory lock. */
 const MIGRATION_LOCK = 7_311_640_018

@@ -14,6 +14,7 @@ import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
 import { resultCode, SQLITE_BUSY, SQLITE_NOTADB, SqliteDriver } from './sqlite/driver.ts'
 import { sqliteLists } from './sqlite/lists.ts'
+import { SqliteNotices } from './sqlite/notices.ts'
 import { SqliteVersion } from './sqlite/version.ts'
 import type { SyncFile } from './sqlite/wal-sync.ts'
 import { sqliteWhole } from './sqlite/whole.ts'
@@ -33,6 +34,8 @@ const TROUBLE = {
   NOTADB: SQLITE_NOTADB,
 } as const
 const TROUBLES: ReadonlySet<number | undefined> = new Set(Object.values(TROUBLE))
+/** An extended result code. What a row refers to was deleted since it was read: a retry finds out (D-284). */
+const SQLITE_CONSTRAINT_FOREIGNKEY = 787
 
 /** The driver has the one connection used in turn. */
 class Adapter extends SqliteAdapter {
@@ -41,15 +44,23 @@ class Adapter extends SqliteAdapter {
   }
 }
 
+const ROW_LOCKS: ReadonlySet<string | undefined> = new Set(['ForNoKeyUpdate', 'ForKeyShare'])
+
 /** Row locks are left out: a transaction is the only writer from its beginning. */
 class QueryCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
-    if (node.modifier !== 'ForNoKeyUpdate') super.visitSelectModifier(node)
+    if (!ROW_LOCKS.has(node.modifier)) super.visitSelectModifier(node)
   }
+}
+
+function isTrouble(error: unknown): boolean {
+  if (error instanceof StoreUnavailable || TROUBLES.has(resultCode(error))) return true
+  return (error as { errcode?: unknown } | undefined)?.errcode === SQLITE_CONSTRAINT_FOREIGNKEY
 }
 
 /** `syncFile` replaces the system's, for tests. */
 export function sqlite(path: string, syncFile?: SyncFile): Database {
+  const notices = new SqliteNotices(path)
   return {
     name: path,
     dialect: {
@@ -66,12 +77,14 @@ export function sqlite(path: string, syncFile?: SyncFile): Database {
     // A transaction already begins as the only writer.
     lockMigrations: async () => {},
     readTime: async () => undefined,
-    isTrouble: (error) => error instanceof StoreUnavailable || TROUBLES.has(resultCode(error)),
+    isTrouble,
     completeSchema: async () => {},
     // SQLite has no server that could stop responding, or be exchanged.
     beginService: async () => {},
     // Only the connection of a database in memory can read it.
-    ...(path === ':memory:' ? {} : { openVersion: () => new SqliteVersion(path) }),
+    ...(path === ':memory:'
+      ? {}
+      : { openVersion: () => new SqliteVersion(path, notices), changes: notices }),
     // SQLite names columns in its errors, never values.
     withoutContent: () => {},
   }

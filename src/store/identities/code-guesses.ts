@@ -7,13 +7,38 @@ import type { IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { CodeGuesses } from '../../domain/factors/stores.ts'
 import { atomically } from '../atomically.ts'
+import { fixedQuery } from '../fixed-query.ts'
 import type { Tables } from '../tables.ts'
+
+/**
+ * Adds one unless blocked, and returns which it was. The count continues after a block, so that blocks get longer. The
+ * lock waits for a deletion of the identity and then finds nothing; without it, the foreign key would fail (D-284).
+ */
+const COUNT = fixedQuery((db, { identityId, now }: { identityId: IdentityId; now: Instant }) =>
+  db
+    .insertInto('code_guesses')
+    .columns(['identity_id', 'guesses'])
+    .expression(
+      db
+        .selectFrom('identities')
+        .select(['id', sql<number>`1`.as('guesses')])
+        .where('id', '=', identityId)
+        .forKeyShare(),
+    )
+    .onConflict((conflict) =>
+      conflict.column('identity_id').doUpdateSet({
+        guesses: sql<number>`code_guesses.guesses
+          + case when code_guesses.blocked_until > ${now} then 0 else 1 end`,
+      }),
+    )
+    .returning(['guesses', 'blocked_until']),
+)
 
 export function sqlCodeGuesses(db: Kysely<Tables>): CodeGuesses {
   return {
     take: (identityId, now, blockedUntil) =>
       atomically(db, async (tx) => {
-        const standing = await count(tx, identityId, now)
+        const standing = await COUNT.first(tx, { identityId, now })
         // The identity was deleted, and its guesses with it.
         if (standing === undefined) return { guesses: 1 }
 
@@ -36,21 +61,4 @@ export function sqlCodeGuesses(db: Kysely<Tables>): CodeGuesses {
       await db.deleteFrom('code_guesses').where('identity_id', '=', identityId).execute()
     },
   }
-}
-
-/** Adds one unless blocked, and returns which it was. The count continues after a block, so that blocks get longer. */
-async function count(
-  db: Kysely<Tables>,
-  identityId: IdentityId,
-  now: Instant,
-): Promise<{ guesses: number; blocked_until: Instant | null } | undefined> {
-  const { rows } = await sql<{ guesses: number; blocked_until: Instant | null }>`
-    insert into code_guesses (identity_id, guesses)
-    select id, 1 from identities where id = ${identityId}
-    on conflict (identity_id) do update
-    set guesses = code_guesses.guesses
-      + case when code_guesses.blocked_until > ${now} then 0 else 1 end
-    returning guesses, blocked_until
-  `.execute(db)
-  return rows[0]
 }

@@ -2,14 +2,11 @@
  * Certificate requests: by the `openssl` command, as people make them, and by hand, as only attackers do. And what
  * openssl says about a certificate. The hand has its own DER, so that ours is not tested with itself.
  */
-import { execFile } from 'node:child_process'
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-
-const run = promisify(execFile)
+import { runInShell } from '../programs/one-shell.ts'
 
 /** Runs openssl in a folder with these files; what it prints, and the file `out`. Rejects when it fails. */
 export async function runOpenssl(
@@ -19,8 +16,8 @@ export async function runOpenssl(
   const cwd = await mkdtemp(join(tmpdir(), 'latchkey-csr-'))
   try {
     for (const [name, content] of Object.entries(files)) await writeFile(join(cwd, name), content)
-    const { stdout } = await run('openssl', [...args], { cwd })
-    return { text: stdout, out: await readFile(join(cwd, 'out'), 'utf8').catch(() => '') }
+    const text = await runInShell(cwd, [['openssl', ...args]])
+    return { text, out: await readFile(join(cwd, 'out'), 'utf8').catch(() => '') }
   } finally {
     await rm(cwd, { recursive: true, force: true })
   }

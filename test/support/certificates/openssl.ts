@@ -2,18 +2,15 @@
  * Certificates made by the `openssl` command, in a temporary folder: an independent hand, which also makes what our
  * own code never would. Keys are P-256 unless somebody asks for another.
  */
-import { execFile } from 'node:child_process'
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import { type Duration, days } from '../../../src/base/time/duration.ts'
 import { plus, toRfc3339 } from '../../../src/base/time/instant.ts'
 import type { PresentedChain } from '../../../src/domain/certificates/presented-chain.ts'
-
-const run = promisify(execFile)
+import { runInShell } from '../programs/one-shell.ts'
 
 export interface MadeCertificate {
   readonly subject: string
@@ -105,19 +102,11 @@ export async function openOpenssl(): Promise<Openssl> {
     }
     const config = ['-config', 'ca.cnf']
     const request = ['-key', `${name}.key`, '-subj', subject, '-out', `${name}.csr`]
-    await run('openssl', ['req', '-new', '-utf8', ...config, ...request], { cwd })
-    await run(
-      'openssl',
+    await runInShell(cwd, [
+      ['openssl', 'req', '-new', '-utf8', ...config, ...request],
       [
-        ...[
-          'ca',
-          ...config,
-          '-batch',
-          '-notext',
-          '-preserveDN',
-          '-md',
-          mdFor(digest, issuer, keyPem),
-        ],
+        ...(['openssl', 'ca', ...config, '-batch', '-notext', '-preserveDN'] as const),
+        ...['-md', mdFor(digest, issuer, keyPem)],
         ...['-in', `${name}.csr`, '-out', `${name}.pem`],
         ...['-startdate', asn1Time(wanted.notBefore ?? days(-2))],
         ...['-enddate', asn1Time(wanted.notAfter ?? days(2))],
@@ -125,8 +114,7 @@ export async function openOpenssl(): Promise<Openssl> {
         ...(extensions.length === 0 ? [] : ['-extfile', `${name}.ext`]),
         ...(wanted.options ?? []),
       ],
-      { cwd },
-    )
+    ])
     return describe(subject, await readFile(join(cwd, `${name}.pem`), 'utf8'), keyPem)
   }
 

@@ -34,6 +34,8 @@ export interface TotpStores {
   /** As stored, for tests of what is kept and what is not. */
   readonly rows: ReadonlyMap<IdentityId, Row>
   readonly guesses: ReadonlyMap<IdentityId, number>
+  /** Every other identity is there. */
+  readonly deleted: Set<IdentityId>
 }
 
 /** The passkeys of identities that have none. */
@@ -117,6 +119,8 @@ export function totpStores(): TotpStores {
   const passkeys = noPasskeys()
   const spentStates: SpentChallenges = { insert: () => assert.fail('TOTP has no challenges') }
   const stores = { totpEnrollments, passkeys, spentStates, recoveryCodes, codeGuesses }
-  const tx = stores as unknown as Stores
-  return { ...stores, transaction: (work) => work(tx), rows, guesses }
+  const deleted = new Set<IdentityId>()
+  const identities = { hold: async (id: IdentityId) => (deleted.has(id) ? undefined : { id }) }
+  const tx = { ...stores, identities } as unknown as Stores
+  return { ...stores, transaction: (work) => work(tx), rows, guesses, deleted }
 }

@@ -53,7 +53,7 @@ function world() {
   const vault = createVault(new Uint8Array(32).fill(7), systemRandom)
   let now = NOON
   const clock = { now: () => now, uptime: () => assert.fail('codes go by the time of day') }
-  const { transaction, rows: _, guesses: __, ...factorStores } = stores
+  const { transaction, rows: _, guesses: __, deleted: ___, ...factorStores } = stores
   const { totpEnrollments } = stores
   const random = systemRandom
   const ports = { vault, random, clock, transaction, ...factorStores }
@@ -63,7 +63,7 @@ function world() {
 
   async function start(owner = LOGIN) {
     const started = await totpEnrollment.start(ports, { identity: ADA, owner, hostname: HOST })
-    assert.ok(started !== 'exists')
+    assert.ok(typeof started === 'object')
     const app = URI.parse(started.setup.provisioningUrl)
     assert.ok(app instanceof TOTP)
     const enrollment = await totpEnrollments.find(ADA.id)
@@ -264,6 +264,14 @@ test('R090: a verified enrollment is neither replaced nor cancelled', async () =
   assert.equal((await use.totpEnrollments.find(ADA.id))?.id, enrollment.id)
   assert.equal(await use.recoveryCodes.count(ADA.id), 20)
   assert.equal((await check(use.ports, code())).verdict, 'matches')
+})
+
+test('D-284: nothing is started for an identity that was deleted meanwhile', async () => {
+  const { ports, deleted, rows } = world()
+  deleted.add(ADA.id)
+  const enrollee = { identity: ADA, owner: LOGIN, hostname: HOST }
+  assert.equal(await totpEnrollment.start(ports, enrollee), 'gone')
+  assert.equal(rows.size, 0)
 })
 
 test('R089: cancelling removes what is pending, once', async () => {

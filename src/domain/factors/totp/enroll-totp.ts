@@ -39,10 +39,11 @@ export const totpEnrollment: FactorEnrollment<TotpSetup> = {
     )
       ? { recoveryCodes: [], hashes: [] }
       : freshRecoveryCodes(ports, identityId)
-    const isStored = await ports.transaction((tx) =>
-      tx.totpEnrollments.replacePending(enrollment, hashes),
-    )
-    if (!isStored) return 'exists'
+    const outcome = await ports.transaction(async (tx) => {
+      if ((await tx.identities.hold(identityId)) === undefined) return 'gone'
+      return (await tx.totpEnrollments.replacePending(enrollment, hashes)) ? 'stored' : 'exists'
+    })
+    if (outcome !== 'stored') return outcome
     const url = provisioningUrl({ issuer: hostname, name, secret })
     return { id, setup: { provisioningUrl: url }, recoveryCodes }
   },

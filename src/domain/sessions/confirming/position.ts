@@ -29,8 +29,8 @@ export function rangesOf(numbers: readonly number[]): readonly Range[] {
 }
 
 /**
- * Joins the lowest ranges until there are few. They then contain more numbers: a position claims less, and whoever waits
- * for them waits for more. Neither makes a wrong claim.
+ * Joins the lowest ranges until there are few. They then contain more numbers: a position claims less, and a caller that
+ * waits for them waits for more. Neither makes a wrong claim.
  */
 export function fewRanges(ranges: readonly Range[]): readonly Range[] {
   if (ranges.length <= MOST_RANGES) return ranges

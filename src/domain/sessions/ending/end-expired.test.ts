@@ -27,7 +27,7 @@ async function world(t: TestContext) {
   let past: Instant = NOON
   const counts = { looks: 0, transactions: 0 }
   const clock = { now: () => past, uptime: () => minutes(0) }
-  const round = createEndExpired({
+  const { round, dueIn } = createEndExpired({
     ...auditPorts({ clock, random: systemRandom }),
     accessTokenLife: minutes(30),
     past: () => past,
@@ -45,6 +45,7 @@ async function world(t: TestContext) {
   return {
     counts,
     round,
+    dueIn,
     set: (at: Instant) => {
       past = at
     },
@@ -87,6 +88,25 @@ test('a session that began right after a look, and lives for the shortest time, 
   await insert('short', expiry)
   const endedAt = await pass(minutes(3))
   assert.ok(endedAt !== undefined && endedAt >= expiry && endedAt <= plus(expiry, EVERY))
+})
+
+// The rounds of an idle instance are a second apart, and a connection is closed within a second (D-42).
+test('D-364: the next round is due when the next session expires', async (t) => {
+  const { set, round, dueIn, insert } = await world(t)
+  assert.equal(dueIn(), undefined)
+  await insert('one', plus(NOON, milliseconds(2_345)))
+  await insert('other', plus(NOON, milliseconds(2_400)))
+  await round()
+  assert.equal(dueIn(), 2_345)
+  set(plus(NOON, seconds(2)))
+  assert.equal(await round(), 0)
+  assert.equal(dueIn(), 345)
+  set(plus(NOON, milliseconds(2_345)))
+  assert.equal(await round(), 1)
+  // More may have expired than one round ends.
+  assert.equal(dueIn(), undefined)
+  await round()
+  assert.equal(dueIn(), 55)
 })
 
 test('sessions that expire a second apart each end in time', async (t) => {
@@ -139,8 +159,8 @@ test('a round that failed looks again in the next one', async (t) => {
     },
     transaction: () => assert.fail(),
   })
-  await assert.rejects(failing(), /no database/)
-  await assert.rejects(failing(), /no database/)
+  await assert.rejects(failing.round(), /no database/)
+  await assert.rejects(failing.round(), /no database/)
   assert.equal(counts.looks, 2)
   assert.equal(await round(), 1)
   assert.equal(await isThere('one'), false)

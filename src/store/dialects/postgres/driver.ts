@@ -135,7 +135,7 @@ class Lease implements DatabaseConnection {
     try {
       await this.link.run({ text: 'rollback' })
     } catch (error) {
-      // Whatever state the connection is in, nobody else gets it.
+      // The connection may be in any state, so it is not used again.
       this.link.destroy()
       throw error
     }

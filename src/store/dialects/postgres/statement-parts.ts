@@ -68,8 +68,8 @@ export function proofPart(
 }
 
 /**
- * Reads `owner`, and returns the credential with this id. Whoever removes it waits for the owner; but it may have been
- * removed since the snapshot was taken, so it is locked.
+ * Reads `owner`, and returns the credential with this id. A transaction that removes it waits for the owner; but it
+ * may have been removed since the snapshot was taken, so it is locked.
  */
 export function lockedCredential(id: unknown, credentials: CredentialTable): RawBuilder<unknown> {
   const table = sql.table(credentials)

@@ -25,7 +25,7 @@ export const CREATE_TIMELINES_TABLE = `
   create table if not exists ${TIMELINES_TABLE} (number bigint primary key, name text not null)`
 
 export interface Timelines {
-  /** Throws if this server must not be used. Names its timeline, if nobody has. */
+  /** Throws if this server must not be used. Names its timeline if it has no name yet. */
   admit(link: Link): Promise<void>
   /** Calls the listener when a later timeline is used: connections to servers on the former one must be dropped. */
   onAdvance(listener: () => void): void

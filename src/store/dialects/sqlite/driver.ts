@@ -143,7 +143,7 @@ class Connection {
     })
   }
 
-  /** Returns undefined if the turn was free, so that nobody waits for a promise then. */
+  /** Returns undefined if the turn was free, so that no promise is made in vain. */
   takeTurn(): Promise<void> | undefined {
     // A turn that ends is passed to the next in line, so it stays taken.
     if (this.#isTaken) return new Promise((begin) => this.#waiting.push(begin))
@@ -194,7 +194,7 @@ class Lease implements PromptConnection {
     return this.run<R>(query)
   }
 
-  /** Makes no promise if nobody waits: it would cost more than most statements (D-281). */
+  /** Makes no promise if there is nothing to wait for: it would cost more than most statements (D-281). */
   run<R>(query: CompiledQuery): Outcome<R> {
     const waiting = this.#takeTurn()
     return waiting === undefined
@@ -282,7 +282,7 @@ class Lease implements PromptConnection {
     throw new Error('not supported')
   }
 
-  /** Returns undefined if there was nobody to wait for. */
+  /** Returns undefined if there was nothing to wait for. */
   #takeTurn(): Promise<void> | undefined {
     if (this.#hasTurn) return undefined
     const waiting = this.#connection.takeTurn()

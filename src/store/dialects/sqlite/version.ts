@@ -3,19 +3,33 @@
  * which costs a few microseconds (D-306). On a connection of its own, because the number counts only the commits of others.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { SqliteNotices } from './notices.ts'
 
 export class SqliteVersion {
   readonly #path: string
+  readonly #notices: SqliteNotices
   #open: { readonly database: DatabaseSync; readonly statement: StatementSync } | undefined
   #isClosed = false
 
-  constructor(path: string) {
+  constructor(path: string, notices: SqliteNotices) {
     this.#path = path
+    this.#notices = notices
   }
 
   /** Undefined if it cannot be read: the caller must read the data itself, and gets the error from there. */
   current(): unknown {
     if (this.#isClosed) return undefined
+    return this.#notices.judge(this.#read(), () => this.#read())
+  }
+
+  /** Close it before the other connections: the last one to close removes the WAL, and this one cannot write. */
+  close(): void {
+    this.#isClosed = true
+    this.#notices.close()
+    this.#disconnect()
+  }
+
+  #read(): unknown {
     try {
       this.#open ??= this.#connect()
       return this.#open.statement.get()?.['data_version']
@@ -23,12 +37,6 @@ export class SqliteVersion {
       this.#disconnect()
       return undefined
     }
-  }
-
-  /** Close it before the other connections: the last one to close removes the WAL, and this one cannot write. */
-  close(): void {
-    this.#isClosed = true
-    this.#disconnect()
   }
 
   #connect() {
