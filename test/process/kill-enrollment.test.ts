@@ -3,7 +3,7 @@
  * that was answered logs in. R114.
  */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { logInByCertificate, presenting } from '../support/certificates/certificate-login.ts'
 import { type MadeCsr, makeCsr } from '../support/certificates/csr.ts'
 import {
@@ -13,12 +13,14 @@ import {
   inviteNew,
 } from '../support/certificates/enrollment.ts'
 import type { MadeCertificate } from '../support/certificates/openssl.ts'
-import { rounds } from '../support/chance/rounds.ts'
+import {
+  killOnPostgres,
+  killOnSqlite,
+  type Rounds,
+  workUntilKilled,
+} from '../support/kills/rounds.ts'
 import { administrate } from '../support/management.ts'
-import { fixPort, installAnewIn, useWorkers } from '../support/process/child-home.ts'
-import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
-import { preparedHome } from '../support/process/prepared-home.ts'
-import { startPostgres } from '../support/stores/postgres.ts'
+import type { ChildService } from '../support/process/child-service.ts'
 
 const INVITED = 40
 const WORKERS = 6
@@ -32,30 +34,20 @@ interface Person {
 }
 
 test('an enrollment survives a kill -9 whole or not at all, on SQLite', async (t) => {
-  await killRounds(t, async () => {})
+  await killOnSqlite(t, await enrollments())
 })
 
 test('an enrollment survives a kill -9 whole or not at all, on PostgreSQL', async (t) => {
-  const postgres = await startPostgres()
-  t.after(() => postgres.stop())
-  const db = await postgres.freshDatabase()
-  await killRounds(t, (home) => installAnewIn(home, db))
+  await killOnPostgres(t, await enrollments())
 })
 
-async function killRounds(t: TestContext, prepare: (home: string) => Promise<void>): Promise<void> {
-  const home = await preparedHome(t)
-  await prepare(home)
-  await fixPort(home)
+async function enrollments(): Promise<Rounds<readonly Person[]>> {
   const csr = await makeCsr()
-
-  await useWorkers(home, 2)
-  let service = await startChild(t, { home })
-  for (let round = 1; round <= rounds(1); round++) {
-    const people = await enrollUntilKilled(service, csr)
-    service = await startChild(t, { home })
-    await checkAll(service, people, csr)
+  return {
+    kills: { sqlite: 1, postgres: 1 },
+    work: (service) => enrollUntilKilled(service, csr),
+    check: (service, people) => checkAll(service, people, csr),
   }
-  assert.equal((await service.stop()).code, 0)
 }
 
 async function enrollUntilKilled(service: ChildService, csr: MadeCsr): Promise<readonly Person[]> {
@@ -65,30 +57,15 @@ async function enrollUntilKilled(service: ChildService, csr: MadeCsr): Promise<r
     people.push({ invited: await inviteNew(admin, { ott: true }) })
   }
   const waiting = [...people]
-  let isKilled = false
-  const workers = Array.from({ length: WORKERS }, async () => {
-    while (!isKilled) {
-      const person = waiting.shift()
-      if (person === undefined) return
-      person.isSent = true
-      try {
-        person.certificate = await enrolledCertificate(service, person.invited.token, csr)
-      } catch (error) {
-        // Any other failure than that of the connection is one of the service.
-        if (!isKilled || error instanceof assert.AssertionError) throw error
-        if (!(error as NodeJS.ErrnoException).code?.startsWith('E')) throw error
-      }
-    }
+  let count = 0
+  await workUntilKilled(service, WORKERS, async (mortal, _, kill) => {
+    const person = waiting.shift()
+    assert.ok(person, 'the kill comes before all are enrolled')
+    person.isSent = true
+    person.certificate = await enrolledCertificate(mortal, person.invited.token, csr)
+    count += 1
+    if (count === ENROLLED) kill()
   })
-  await waitFor(
-    () => people.filter(({ certificate }) => certificate !== undefined).length >= ENROLLED,
-    () => `${ENROLLED} enrollments`,
-    service,
-  )
-  isKilled = true
-  service.process.kill('SIGKILL')
-  await Promise.all(workers)
-  assert.equal((await service.finished).signal, 'SIGKILL')
   return people
 }
 

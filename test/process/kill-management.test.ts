@@ -12,6 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Secret } from '../../src/base/secrets/secret.ts'
 import { type Chance, chance } from '../support/chance/chance.ts'
 import { isLongRun, rounds } from '../support/chance/rounds.ts'
+import { moveToPostgres } from '../support/homes/postgres-home.ts'
 import { createLedger, type Entry, settle } from '../support/kills/ledger.ts'
 import {
   type Begun,
@@ -20,9 +21,10 @@ import {
   lifeOfASigner,
   loginOfSomebody,
 } from '../support/kills/managed-lives.ts'
+import { isConnectionFailure, NotReady, refusing } from '../support/kills/rounds.ts'
 import { bearer, beginLogin, submitPassword } from '../support/login/login.ts'
 import { type Administrator, administrate, administratorWith } from '../support/management.ts'
-import { changeConfig, fixPort, installAnewIn, useWorkers } from '../support/process/child-home.ts'
+import { changeConfig, fixPort, useWorkers } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import type { Service } from '../support/service.ts'
@@ -47,6 +49,7 @@ const LOGINS = 4
 /** From outside the kill comes a moment after so many answers, at most; in the last of these rounds after so many. */
 const ANSWERS = 100
 const MOMENT_MILLISECONDS = 25
+const NOT_READY_MILLISECONDS = 100
 
 const KILL_AT_COMMIT = new URL('../support/kills/kill-at-commit.ts', import.meta.url).href
 
@@ -65,22 +68,21 @@ test('administrators and logins survive a kill -9 whole or not at all, on SQLite
 test('administrators and logins survive a kill -9 whole or not at all, on PostgreSQL', async (t) => {
   const postgres = await startPostgres()
   t.after(() => postgres.stop())
-  await killRounds(t, () => postgres.freshDatabase())
+  await killRounds(t, moveToPostgres)
 })
 
 async function killRounds(
   t: TestContext,
-  databaseOf: () => Promise<string | undefined>,
+  prepare: (home: string) => Promise<string | undefined>,
 ): Promise<void> {
   const seed = Number(process.env['KILL_SEED'] ?? randomInt(2 ** 32))
   const home = await preparedHome(t)
   await fixPort(home)
-  const url = await databaseOf()
+  const url = await prepare(home)
   await changeConfig(home, (config) => {
     // Whoever is disabled while he logs in fails; here that is nobody who guesses (D-22).
     config.edge = { ...config.edge, limits: { failuresPerAddress: 0 } }
   })
-  if (url !== undefined) await installAnewIn(home, url)
   const db =
     url === undefined
       ? { kind: 'sqlite', path: join(home, 'latchkey.db') }
@@ -137,10 +139,10 @@ async function workUntilKilled(
   { answers, fate }: { readonly answers: number; readonly fate: Chance },
 ): Promise<void> {
   const agent = new Agent({ keepAlive: true })
-  const connected: Pick<ChildService, 'baseUrl' | 'call'> = {
+  const connected = refusing({
     baseUrl: service.baseUrl,
     call: (path, options) => service.call(path, { agent, ...options }),
-  }
+  })
   const admin = administratorWith(connected, token)
   let left = answers
   const moment = fate.below(MOMENT_MILLISECONDS)
@@ -163,12 +165,14 @@ async function workUntilKilled(
       try {
         await live(own)
       } catch (error) {
-        // Any other failure than that of the connection is one of the service.
-        const { code } = error as NodeJS.ErrnoException
-        if (!/^E(?!RR_)/.test(code ?? '')) throw error
+        if (error instanceof NotReady) {
+          await pause(NOT_READY_MILLISECONDS)
+          continue
+        }
+        if (!isConnectionFailure(error)) throw error
         // Whoever kills himself is known to be dead a little later than by his silence.
         const isDead = () => service.process.signalCode !== null
-        if (!isKilled) await waitFor(isDead, () => `the kill, ${code}`)
+        if (!isKilled) await waitFor(isDead, () => `the kill, ${error}`)
         isKilled = true
       }
     }

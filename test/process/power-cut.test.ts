@@ -8,7 +8,7 @@ import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { chance } from '../support/chance/chance.ts'
 import { rounds } from '../support/chance/rounds.ts'
-import { assertOver, checkChain, workUntilKilled } from '../support/kills/chains.ts'
+import { assertOver, checkChain, workOnChains } from '../support/kills/chains.ts'
 import { doomedHome } from '../support/kills/power-cut.ts'
 import type { OfflineTokens } from '../support/login/refresh.ts'
 import { fixPort, useWorkers } from '../support/process/child-home.ts'
@@ -30,7 +30,7 @@ test('what was answered before a power cut holds after the next start', async (t
   const over: OfflineTokens[] = []
   let service = await doomed.start()
   for (let round = 0; round < ROUNDS; round++) {
-    const chains = await workUntilKilled(service, 1 + fate.below(ANSWERS))
+    const chains = await workOnChains(service, 1 + fate.below(ANSWERS))
     await doomed.cutPower(fate.below(100) / 100)
     service = await doomed.start()
     for (const tokens of over) await assertOver(service, tokens)
