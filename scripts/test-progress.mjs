@@ -73,9 +73,9 @@ export function createProgress({ kinds, output = process.stdout }) {
       showStatus(file)
     },
     /** Reports that a test process ended in a way that no outcome explains. */
-    crash(suspects, text) {
+    crash(suspects, text, title = 'its process ended early') {
       print(`\n✖ ${suspects.join('\n  ')}\n${indent(text)}`)
-      fail({ suspects, place: suspects.join(', '), title: 'its process ended early', text })
+      fail({ suspects, place: suspects.join(', '), title, text })
     },
     /** Reports what the run as a whole did not do. */
     fail(text) {

@@ -23,6 +23,15 @@ test('depends on the load', () => {
 /** Its test passes, but something that it left open keeps its process alive. */
 const HANGS =
   "import { test } from 'node:test'\nimport { createServer } from 'node:http'\ntest('is fine', () => { createServer().listen(0) })\n"
+/** Its test passes, although something that it began throws meanwhile. */
+const THROWS_ELSEWHERE = `import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+test('lasts', async () => {
+  await wait(1)
+  setTimeout(() => { throw new Error('nothing catches it') }, 1)
+  await wait(100)
+})
+`
 const DIES =
   "import { test } from 'node:test'\ntest('dies', () => process.kill(process.pid, 'SIGKILL'))\n"
 
@@ -55,6 +64,20 @@ test('goes on with the other files when the process dies, and says in which file
   assert.match(run.all, /unit {2}4 of 4 files/)
 })
 
+test('fails with an exception that nothing catches, and names its test when it runs alone', async (t) => {
+  const texts = { 'a.test.mjs': PASSES, 'b.test.mjs': THROWS_ELSEWHERE, 'c.test.mjs': PASSES }
+  const run = await runAll(t, texts)
+  assert.equal(run.isGood, false)
+  assert.match(run.end, /✖ an exception that nothing caught\n.*b\.test\.mjs/)
+  assert.match(run.end, /Error: nothing catches it\n.*b\.test\.mjs:5/)
+  assert.match(run.all, /✖ lasts\n {2}\S*b\.test\.mjs:3\n {4}Error: nothing catches it/)
+})
+
+test('fails with such an exception beside a test that only the load disturbs, too', async (t) => {
+  const texts = { 'a.test.mjs': FAILS_ONCE, 'b.test.mjs': THROWS_ELSEWHERE }
+  assert.equal((await runAll(t, texts)).isGood, false)
+})
+
 test('ends a process that reports nothing any more, and goes on', async (t) => {
   const run = await runAll(t, { 'a.test.mjs': PASSES, 'b.test.mjs': HANGS }, { silence: 3_000 })
   assert.equal(run.isGood, false)
@@ -84,7 +107,7 @@ async function runAll(t, texts, { repeated = 10, silence } = {}) {
   const output = { write: (text) => (all += text) }
   const progress = createProgress({ kinds: [{ kind: 'unit', files }], output })
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  await runLanes([files], { atOnce: 1, repeated, silence, extra: [], env, progress })
+  await runLanes([files], { atOnce: 1, repeated, silence, extra: [], envOf: () => env, progress })
   const isGood = progress.close()
   return { isGood, all, end: all.slice(all.indexOf('Slowest files')) }
 }

@@ -2,8 +2,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const REPORTER = new URL('./test-reporter.mjs', import.meta.url).href
+/** Test processes do not follow promises (D-334). */
+const PRELOAD = fileURLToPath(new URL('./test-preload.cjs', import.meta.url))
 /** How much of the output of a shard is shown when it dies. */
 const LAST_WORDS = 20_000
 /** If more files fail, the change is broken rather than a test unsteady, and nothing is run again (D-258). */
@@ -42,17 +45,20 @@ export async function runLanes(lanes, { atOnce, repeated = REPEATED_FILES, ...op
   if (failed.length > repeated) return
   for (const file of failed) {
     progress.repeat(file)
-    await runShard([file], options)
+    await runShard([file], { ...options, isAlone: true })
   }
 }
 
 /** Returns the files that the process did not come to, because it died before. */
-async function runShard(files, { extra, env, progress, silence = SILENCE_MILLISECONDS }) {
-  const tests = spawn(
-    process.execPath,
-    ['--test', '--test-isolation=none', `--test-reporter=${REPORTER}`, ...extra, ...files],
-    { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env },
-  )
+async function runShard(files, options) {
+  const { extra, envOf, progress, isAlone = false, silence = SILENCE_MILLISECONDS } = options
+  // A file that runs alone says which test an uncaught exception belongs to.
+  const preload = isAlone ? [] : ['--expose-internals', '--require', PRELOAD]
+  const runner = ['--test', '--test-isolation=none', `--test-reporter=${REPORTER}`]
+  const tests = spawn(process.execPath, [...preload, ...runner, ...extra, ...files], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: envOf(files),
+  })
   running.add(tests)
   let printed = ''
   function keep(text) {
@@ -87,6 +93,10 @@ async function runShard(files, { extra, env, progress, silence = SILENCE_MILLISE
       isComplete = true
     } else if (message.warning !== undefined) {
       keep(`${message.warning}\n`)
+    } else if (message.uncaught !== undefined) {
+      // Run alone, without the preload, the file says which test it was.
+      hasFailure = true
+      progress.crash(suspects(undefined), message.uncaught, 'an exception that nothing caught')
     } else {
       const file = relative(process.cwd(), message.file ?? '')
       begin(file)

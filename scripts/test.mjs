@@ -4,14 +4,17 @@
 // Loading and compiling the same modules in a process for each file would take most of the time, so files share a few
 // long-lived processes (shards). A file that needs its own process says so, with the reason, in a comment that begins
 // with `// Isolated:`.
-import { globSync, readFileSync } from 'node:fs'
+import { chmodSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createComplianceRecorder, writeCompliance } from './compliance.ts'
 import { createProgress } from './test-progress.mjs'
 import { longestSilence, runLanes } from './test-shard.mjs'
 
-/** Shards: how many processes share the files. Tests that wait for child processes leave room for more than two. */
+/**
+ * Shards: how many processes share the files. Tests that wait for child processes leave room for more than two.
+ * isInMemory: temporary folders are on a disk in memory, if there is one (D-347).
+ */
 const KINDS = {
   unit: {
     patterns: [
@@ -21,11 +24,12 @@ const KINDS = {
       'scripts/*.test.mjs',
     ],
     shards: 2,
+    isInMemory: true,
   },
-  store: { patterns: ['test/store/**/*.test.ts'], shards: 3 },
-  protocol: { patterns: ['test/protocol/**/*.test.ts'], shards: 3 },
+  store: { patterns: ['test/store/**/*.test.ts'], shards: 3, isInMemory: true },
+  protocol: { patterns: ['test/protocol/**/*.test.ts'], shards: 3, isInMemory: true },
   process: { patterns: ['test/process/**/*.test.ts'], shards: 4 },
-  fuzz: { patterns: ['test/fuzz/**/*.test.ts'], shards: 2 },
+  fuzz: { patterns: ['test/fuzz/**/*.test.ts'], shards: 2, isInMemory: true },
   browser: { patterns: ['test/browser/**/*.test.ts'], shards: 2 },
   // Other toolchains; a test is skipped where its own is missing. Not part of `npm test`.
   clients: { patterns: ['test/clients/**/*.test.ts'], shards: 1 },
@@ -47,6 +51,9 @@ const KINDS = {
 }
 /** How many of these processes run at a time, of any kind: each waits for a third of its time, and no core should. */
 const AT_ONCE = 6
+/** Where Linux has a disk in memory, and what the tests may need of it: about ten times what they use. */
+const MEMORY = '/dev/shm'
+const ROOM = 4 * 1024 ** 3
 /** About how long files take alone, if it is more than a few seconds. Nothing but the order depends on it. */
 const SECONDS = JSON.parse(readFileSync(new URL('./test-seconds.json', import.meta.url), 'utf8'))
 
@@ -87,13 +94,15 @@ const env = {
   ...(programs === undefined ? {} : { LATCHKEY_TEST_STARTED: join(programs, 'started') }),
   ...process.env,
 }
+const inMemory = new Set(kinds.flatMap(({ kind, files }) => (KINDS[kind].isInMemory ? files : [])))
+const memory = inMemory.size > 0 ? memoryFolder() : undefined
 try {
   // The longest first, so that no process is left alone at the end.
   const lanes = kinds
     .flatMap(({ files, shards }) => lanesOf(files, shards))
     .toSorted((a, b) => secondsOf(b) - secondsOf(a))
   const silence = longestSilence(Number(env.LATCHKEY_TEST_ROUNDS))
-  await runLanes(lanes, { atOnce: AT_ONCE, silence, extra, env, progress })
+  await runLanes(lanes, { atOnce: AT_ONCE, silence, extra, envOf, progress })
   if (names.includes('process') && extra.length === 0 && programs !== undefined) await checkStarts()
 } finally {
   await postgres?.stop()
@@ -143,6 +152,26 @@ function bySeconds(a, b) {
 
 function secondsOf(lane) {
   return lane.reduce((sum, file) => sum + (SECONDS[file] ?? 1), 0)
+}
+
+/** The environment of a process that runs these files, which are of one kind. */
+function envOf([file]) {
+  return memory !== undefined && inMemory.has(file) ? { TMPDIR: memory, ...env } : env
+}
+
+/** Returns a new folder in memory, or undefined if the system has none with enough room. */
+function memoryFolder() {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY)
+    if (bavail * bsize < ROOM) return undefined
+    const folder = mkdtempSync(join(MEMORY, 'latchkey-tests-'))
+    // PostgreSQL does not run as root: its user needs the way to the folders of its own.
+    chmodSync(folder, 0o711)
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+    return folder
+  } catch {
+    return undefined
+  }
 }
 
 /** Undefined in a checkout whose packages are older than its sources. */

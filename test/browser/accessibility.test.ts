@@ -10,7 +10,7 @@ import { type TestContext, test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { html } from '../../src/web/login/html.ts'
 import { accountPages } from '../support/browser/account-pages.ts'
-import { checkWithAxe } from '../support/browser/axe.ts'
+import { bringAxe, checkWithAxe } from '../support/browser/axe.ts'
 import { complaintsOf } from '../support/browser/browser-complaints.ts'
 import { launchChromium, type TestBrowser } from '../support/browser/chromium.ts'
 import { devicePages } from '../support/browser/device-pages.ts'
@@ -46,9 +46,11 @@ const LOOKS = [
   { look: 'german', language: 'de', size: SMALL, media: { colorScheme: 'dark' }, rules: [] },
 ] as const
 
+const FORM_POST = 'the form_post page'
+
 /** The address of each is spent when it is shown. */
 const SHOWN_ONCE = [
-  'the form_post page',
+  FORM_POST,
   'device: approved',
   'device: denied',
   'device: a form that is out of date',
@@ -78,6 +80,8 @@ test('accessibility', async (t) => {
   const invite = await invitePages(t, service)
   const passkeys = await passkeyPages(t, service, app)
   const devices = await devicePages(t, service)
+  const shared = await newPage(t, browser, {})
+  await bringAxe(shared)
 
   for (const [name, [heading, open, clientCertificates = []]] of Object.entries({
     ...login,
@@ -87,8 +91,12 @@ test('accessibility', async (t) => {
     ...devices,
   })) {
     await t.test(`${name} has no fault that axe can find, however it looks`, async (t) => {
-      const page = await newPage(t, browser, { clientCertificates })
+      const page =
+        clientCertificates.length === 0
+          ? await anew(shared)
+          : await newPage(t, browser, { clientCertificates })
       const complaints = complaintsOf(page)
+      if (name === FORM_POST) await leaveScriptOut(page)
       await open(page)
       await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
       const title = (await page.title()).replace(` – ${NAME}`, '')
@@ -165,7 +173,7 @@ test('accessibility', async (t) => {
     await page.reload()
   }
 
-  /** With JavaScript, which axe needs. The one script of the pages is left out, so that the form_post page stays. */
+  /** With JavaScript, which axe needs. */
   async function newPage(
     t: TestContext,
     from: TestBrowser,
@@ -173,13 +181,26 @@ test('accessibility', async (t) => {
   ): Promise<Page> {
     const context = await from.newContext({ ignoreHTTPSErrors: true, ...options })
     t.after(() => context.close())
-    const page = await context.newPage()
-    await page.route('**/oidc/login/username', async (route) => {
-      if (route.request().method() !== 'POST') return route.fallback()
-      const response = await route.fetch({ maxRedirects: 0 })
-      const body = (await response.text()).replace(/<script>.*<\/script>/, '')
-      return route.fulfill({ response, body })
-    })
-    return page
+    return context.newPage()
   }
 })
+
+/** The page as a new one would be: at no address, with no cookie, in its usual size, and watched by nobody. */
+async function anew(page: Page): Promise<Page> {
+  page.removeAllListeners()
+  await page.unrouteAll()
+  await page.goto('about:blank')
+  await page.context().clearCookies()
+  await page.setViewportSize(WIDE)
+  return page
+}
+
+/** The form_post page has a script that leaves it at once. */
+async function leaveScriptOut(page: Page): Promise<void> {
+  await page.route('**/oidc/login/username', async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback()
+    const response = await route.fetch({ maxRedirects: 0 })
+    const body = (await response.text()).replace(/<script>.*<\/script>/, '')
+    return route.fulfill({ response, body })
+  })
+}

@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import { TestClock } from '../support/clocks/clock.ts'
+import { moveToPostgres } from '../support/homes/postgres-home.ts'
 import { setUpApp } from '../support/login/authenticator-app.ts'
 import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/login/legacy.ts'
 import { bearer, logIn } from '../support/login/login.ts'
 import { administrate, assertRefused, logInAs } from '../support/management.ts'
-import { installAnewIn } from '../support/process/child-home.ts'
 import { startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
@@ -34,10 +34,7 @@ for (const name of ['SQLite', 'PostgreSQL']) {
   suite(name, () => {
     test('beside a running service, a locked-out administrator can log in again, and their earlier sessions end', async (t) => {
       const home = await preparedHome(t)
-      if (name === 'PostgreSQL') {
-        const db = await (await startPostgres()).freshDatabase()
-        await installAnewIn(home, db)
-      }
+      if (name === 'PostgreSQL') await moveToPostgres(home)
       const service = await startChild(t, { home })
       const admin = await administrate(service)
       const { access_token: token } = await logIn(service)

@@ -27,19 +27,13 @@ const LIMIT = 400
 
 after(async () => (await startPostgres()).stop())
 
-/** The address of a new database, for the configuration; undefined: the file in the home. */
-const DATABASES: Readonly<Record<string, () => Promise<string | undefined>>> = {
-  SQLite: async () => undefined,
-  PostgreSQL: async () => (await startPostgres()).freshDatabase(),
-}
-
-for (const [database, open] of Object.entries(DATABASES)) {
+for (const database of ['SQLite', 'PostgreSQL'] as const) {
   // Attack: connections that send nothing, or half of something, until the process has no descriptor left.
   test(`closes all silent and half-open connections, and keeps serving: ${database}`, {
     skip: !isLinux,
   }, async (t) => {
     const service = await startWithTimeouts(t, IMPATIENT, {
-      db: await open(),
+      database,
       ...withDescriptors(LIMIT),
     })
     await service.call('/version', { headers: { connection: 'close' } })
@@ -63,7 +57,7 @@ for (const [database, open] of Object.entries(DATABASES)) {
 
   // Attack: the second connection from a port must not be forgotten when the first one from it ends.
   test(`SIGTERM stops a service with a thousand silent connections: ${database}`, async (t) => {
-    const service = await startWithTimeouts(t, PATIENT, { db: await open() })
+    const service = await startWithTimeouts(t, PATIENT, { database })
     const { port } = service
     const again = await holdMany(t, port, 100)
     const ports = again.map(({ localPort }) => localPort)
@@ -83,7 +77,7 @@ for (const [database, open] of Object.entries(DATABASES)) {
   test(`clients that read nothing use up neither memory nor connections: ${database}`, {
     skip: !isLinux,
   }, async (t) => {
-    const service = await startWithTimeouts(t, IMPATIENT, { db: await open() })
+    const service = await startWithTimeouts(t, IMPATIENT, { database })
     const path = '/edge/management/v1/openapi.json'
     const { text } = await service.call(path)
     await service.call('/version', { headers: { connection: 'close' } })

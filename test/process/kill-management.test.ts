@@ -12,6 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Secret } from '../../src/base/secrets/secret.ts'
 import { type Chance, chance } from '../support/chance/chance.ts'
 import { isLongRun, rounds } from '../support/chance/rounds.ts'
+import { moveToPostgres } from '../support/homes/postgres-home.ts'
 import { createLedger, type Entry, settle } from '../support/kills/ledger.ts'
 import {
   type Begun,
@@ -23,7 +24,7 @@ import {
 import { isConnectionFailure, NotReady, refusing } from '../support/kills/rounds.ts'
 import { bearer, beginLogin, submitPassword } from '../support/login/login.ts'
 import { type Administrator, administrate, administratorWith } from '../support/management.ts'
-import { changeConfig, fixPort, installAnewIn, useWorkers } from '../support/process/child-home.ts'
+import { changeConfig, fixPort, useWorkers } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import type { Service } from '../support/service.ts'
@@ -67,22 +68,21 @@ test('administrators and logins survive a kill -9 whole or not at all, on SQLite
 test('administrators and logins survive a kill -9 whole or not at all, on PostgreSQL', async (t) => {
   const postgres = await startPostgres()
   t.after(() => postgres.stop())
-  await killRounds(t, () => postgres.freshDatabase())
+  await killRounds(t, moveToPostgres)
 })
 
 async function killRounds(
   t: TestContext,
-  databaseOf: () => Promise<string | undefined>,
+  prepare: (home: string) => Promise<string | undefined>,
 ): Promise<void> {
   const seed = Number(process.env['KILL_SEED'] ?? randomInt(2 ** 32))
   const home = await preparedHome(t)
   await fixPort(home)
-  const url = await databaseOf()
+  const url = await prepare(home)
   await changeConfig(home, (config) => {
     // Whoever is disabled while he logs in fails; here that is nobody who guesses (D-22).
     config.edge = { ...config.edge, limits: { failuresPerAddress: 0 } }
   })
-  if (url !== undefined) await installAnewIn(home, url)
   const db =
     url === undefined
       ? { kind: 'sqlite', path: join(home, 'latchkey.db') }

@@ -9,13 +9,14 @@ import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { TestClock } from '../support/clocks/clock.ts'
 import { copyInstalledHome } from '../support/homes/installed-home.ts'
+import { moveToPostgres } from '../support/homes/postgres-home.ts'
 import { STEPS } from '../support/kills/kill-rotation.ts'
 import { type EnrolledPerson, enrolledPerson } from '../support/login/authenticator-app.ts'
 import { authenticate, CLIENT_API, legacyToken, ztSession } from '../support/login/legacy.ts'
 import { bearer } from '../support/login/login.ts'
 import { logInOffline, refreshed } from '../support/login/refresh.ts'
 import { administrate } from '../support/management.ts'
-import { changeConfig, fixPort, installAnewIn } from '../support/process/child-home.ts'
+import { changeConfig, fixPort } from '../support/process/child-home.ts'
 import { type ChildService, spawnLatchkey, startChild } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
@@ -31,13 +32,7 @@ type Prepare = (home: string) => Promise<void>
 
 const DATABASES: readonly (readonly [name: string, prepare: Prepare])[] = [
   ['SQLite', async () => {}],
-  [
-    'PostgreSQL',
-    async (home) => {
-      const db = await (await startPostgres()).freshDatabase()
-      await installAnewIn(home, db)
-    },
-  ],
+  ['PostgreSQL', async (home) => void (await moveToPostgres(home))],
 ]
 
 /** A home that always listens at the same port: tokens are for an address. */

@@ -9,22 +9,23 @@ import { connectRaw, type RawReply } from '../support/edge/raw-connection.ts'
 import { logInOffline, type OfflineTokens, refresh } from '../support/login/refresh.ts'
 import { fixPort } from '../support/process/child-home.ts'
 import { type ChildService, startChild } from '../support/process/child-service.ts'
-import { preparedHomeWith } from '../support/process/prepared-home.ts'
+import { preparedHomeOn } from '../support/process/prepared-home.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
 /** The first four rounds differ in their moment. */
 const DATABASES = {
-  SQLite: { count: rounds(4), open: async () => undefined },
-  PostgreSQL: { count: rounds(1), open: async () => (await startPostgres()).freshDatabase() },
+  SQLite: rounds(4),
+  PostgreSQL: rounds(1),
 }
 const CONNECTIONS = 2
 const PIPELINED = 6
 
 after(async () => (await startPostgres()).stop())
 
-for (const [database, { count, open }] of Object.entries(DATABASES)) {
+for (const database of ['SQLite', 'PostgreSQL'] as const) {
+  const count = DATABASES[database]
   test(`answers pipelined refreshes, or does not perform them, when SIGTERM arrives in between: ${database}`, async (t) => {
-    const home = await preparedHomeWith(t, await open())
+    const home = await preparedHomeOn(t, database)
     await fixPort(home)
     let service = await startChild(t, { home })
     let answered = 0

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/base/time/clock.ts'
+import { moveToPostgres } from '../support/homes/postgres-home.ts'
 import { eachWorker, startWorkers, type WorkerView } from '../support/kills/workers.ts'
 import { enrolledPerson, partialLogin } from '../support/login/authenticator-app.ts'
 import { IDENTITY } from '../support/login/challenges.ts'
@@ -19,9 +20,8 @@ import {
 } from '../support/login/login.ts'
 import { logInOffline, refresh } from '../support/login/refresh.ts'
 import { administrate } from '../support/management.ts'
-import { changeConfig, installAnewIn } from '../support/process/child-home.ts'
+import { changeConfig } from '../support/process/child-home.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
-import { startPostgres } from '../support/stores/postgres.ts'
 
 const ROUNDS = 5
 
@@ -38,10 +38,7 @@ async function workersOn(
 
 const PLACES: readonly (readonly [string, (home: string) => Promise<void>])[] = [
   ['SQLite', async () => {}],
-  [
-    'PostgreSQL',
-    async (home) => installAnewIn(home, await (await startPostgres()).freshDatabase()),
-  ],
+  ['PostgreSQL', async (home) => void (await moveToPostgres(home))],
 ]
 
 for (const [name, prepare] of PLACES) {

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { moveToPostgres } from '../support/homes/postgres-home.ts'
 import { eachWorker, startWorkers, workerPids } from '../support/kills/workers.ts'
 import { openConsole } from '../support/login/account.ts'
 import { IDENTITY, INVALID } from '../support/login/challenges.ts'
@@ -13,17 +14,13 @@ import { administrate } from '../support/management.ts'
 import { openChangeStream } from '../support/monitoring/change-stream.ts'
 import { readPrometheusText, sampleOf } from '../support/monitoring/prometheus-text.ts'
 import { isRefused } from '../support/ports.ts'
-import { changeConfig, installAnewIn } from '../support/process/child-home.ts'
+import { changeConfig } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
-import { startPostgres } from '../support/stores/postgres.ts'
 
 const PLACES: readonly (readonly [string, (home: string) => Promise<void>])[] = [
   ['SQLite', async () => {}],
-  [
-    'PostgreSQL',
-    async (home) => installAnewIn(home, await (await startPostgres()).freshDatabase()),
-  ],
+  ['PostgreSQL', async (home) => void (await moveToPostgres(home))],
 ]
 
 async function startOn(

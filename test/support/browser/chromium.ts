@@ -48,8 +48,9 @@ async function startChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: join(folder, 'chromium'),
     // Only what a container needs. The package's own arguments switch web security off, and then a test of
-    // CORS or of the content security policy could not fail.
-    args: ['--no-sandbox'],
+    // CORS or of the content security policy could not fail. And one process for the pages of a context: a new one for
+    // each site takes longer than loading a page, and the rules of the web do not depend on it.
+    args: ['--no-sandbox', '--renderer-process-limit=1'],
     env: {
       ...process.env,
       LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'),

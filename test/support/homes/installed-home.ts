@@ -30,7 +30,7 @@ export async function copyInstalledHome(home: string, installation = 0): Promise
 }
 
 /** Like fs.cp, which takes ten times as long for so few files. */
-function copyFolder(from: string, to: string): void {
+export function copyFolder(from: string, to: string): void {
   mkdirSync(to, { recursive: true, mode: 0o700 })
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)]

@@ -6,7 +6,8 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { rounds } from '../chance/rounds.ts'
-import { fixPort, installAnewIn, useWorkers } from '../process/child-home.ts'
+import { moveToPostgres } from '../homes/postgres-home.ts'
+import { fixPort, useWorkers } from '../process/child-home.ts'
 import { type ChildService, startChild } from '../process/child-service.ts'
 import { preparedHome } from '../process/prepared-home.ts'
 import type { Service as RunningService } from '../service.ts'
@@ -33,8 +34,7 @@ export async function killOnPostgres<Answered>(
 ): Promise<void> {
   const postgres = await startPostgres()
   t.after(() => postgres.stop())
-  const db = await postgres.freshDatabase()
-  await killRounds(t, 'postgres', all, (home) => installAnewIn(home, db))
+  await killRounds(t, 'postgres', all, async (home) => void (await moveToPostgres(home)))
 }
 
 async function killRounds<Answered>(

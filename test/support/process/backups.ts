@@ -4,9 +4,10 @@ import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { startOnce } from '../homes/installed-home.ts'
+import { moveToPostgres } from '../homes/postgres-home.ts'
 import { type Service, startService, temporaryFolder } from '../service.ts'
 import { startPostgres } from '../stores/postgres.ts'
-import { changeConfig, fixPort, installAnewIn, missingHome } from './child-home.ts'
+import { changeConfig, fixPort, missingHome } from './child-home.ts'
 import { type ChildService, startChild } from './child-service.ts'
 import { preparedHome } from './prepared-home.ts'
 import type { Finished } from './program.ts'
@@ -45,11 +46,7 @@ export async function serveAt(t: TestContext, place: Place): Promise<Service> {
 /** An installed home in which nothing runs. */
 export async function homeAt(t: TestContext, place: Place): Promise<string> {
   const home = await preparedHome(t)
-  const db = await place.database()
-  if (db !== undefined) {
-    await installAnewIn(home, db)
-    await startOnce(home)
-  }
+  if (place.name === 'PostgreSQL') await moveToPostgres(home)
   return home
 }
 

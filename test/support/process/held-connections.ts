@@ -7,7 +7,7 @@ import { eventually } from '../eventually.ts'
 import { countSockets } from '../monitoring/descriptors.ts'
 import { changeConfig } from './child-home.ts'
 import { type Child, type ChildOptions, type ChildService, startChild } from './child-service.ts'
-import { preparedHomeWith } from './prepared-home.ts'
+import { preparedHomeOn } from './prepared-home.ts'
 
 /** A record header of a handshake that announces more than follows. */
 export const HALF_CLIENT_HELLO = Buffer.from('1603010200010001fc0303', 'hex')
@@ -20,10 +20,10 @@ export const PATIENT = { header: '5m', request: '5m', idle: '5m', write: '5m' }
 export async function startWithTimeouts(
   t: TestContext,
   timeouts: typeof IMPATIENT,
-  options: ChildOptions & { readonly db?: string | undefined } = {},
+  options: ChildOptions & { readonly database?: 'SQLite' | 'PostgreSQL' } = {},
 ): Promise<ChildService> {
-  const { db, ...rest } = options
-  const home = await preparedHomeWith(t, db)
+  const { database = 'SQLite', ...rest } = options
+  const home = await preparedHomeOn(t, database)
   await changeConfig(home, (config) => {
     for (const listener of config.web) {
       listener.options = { timeouts }

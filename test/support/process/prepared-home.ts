@@ -2,8 +2,9 @@
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { copyInstalledHome } from '../homes/installed-home.ts'
+import { moveToPostgres } from '../homes/postgres-home.ts'
 import { temporaryFolder } from '../service.ts'
-import { APIS, changeConfig, installAnewIn } from './child-home.ts'
+import { APIS, changeConfig } from './child-home.ts'
 
 /** A copy, in which nothing runs. It listens at any free port, on SQLite. */
 export async function preparedHome(t: TestContext): Promise<string> {
@@ -12,12 +13,15 @@ export async function preparedHome(t: TestContext): Promise<string> {
   return home
 }
 
-/** The same with the given database, and with the health checks on its listener. */
-export async function preparedHomeWith(t: TestContext, db?: string): Promise<string> {
+/** The same on the given database, and with the health checks on its listener. */
+export async function preparedHomeOn(
+  t: TestContext,
+  database: 'SQLite' | 'PostgreSQL',
+): Promise<string> {
   const home = await preparedHome(t)
   await changeConfig(home, (config) => {
     config.web[0].apis = APIS.map((binding) => ({ binding }))
   })
-  if (db !== undefined) await installAnewIn(home, db)
+  if (database === 'PostgreSQL') await moveToPostgres(home)
   return home
 }
