@@ -150,12 +150,17 @@ function canStartInCopy(options: ServiceOptions): boolean {
   )
 }
 
+/** Configurations by their text: most homes have the same one, and YAML is slow to read. Merging changes none. */
+const parsed = new Map<string, unknown>()
+
 /** Writes `controller.yml` into a home that has none, and changes into one that has. */
 async function configure(home: string, changes: ServiceOptions['config']): Promise<void> {
   const path = join(home, 'controller.yml')
   const existing = await readFile(path, 'utf8').catch(() => undefined)
   if (existing !== undefined && changes === undefined) return
-  const file = parse(existing ?? defaultConfigFile({ address: 'localhost:0' }))
+  const text = existing ?? defaultConfigFile({ address: 'localhost:0' })
+  const file = parsed.get(text) ?? parse(text)
+  parsed.set(text, file)
   await writeFile(path, stringify(merge(file, changes ?? {})), { mode: 0o600 })
 }
 

@@ -3,14 +3,19 @@ import { type LoadResult, runLoad } from '../generator/load.ts'
 import { type PreparedWorks, prepareUnit, prepareWorks } from '../generator/works.ts'
 import { CPU_TARGETS, type CpuOperation, OPERATIONS } from '../operations.ts'
 import type { Filled } from '../servers/people.ts'
-import { cpuMicroseconds } from '../servers/processes.ts'
+import { cpuMicroseconds, processCount } from '../servers/processes.ts'
 import type { OtherProvider } from '../servers/provider.ts'
 import { mean, median, spreadOf } from '../statistics.ts'
 import { type Row, short } from '../table.ts'
 import { hashMicroseconds } from './hash.ts'
 
-/** Before anything counts: the code of a server that has just started is not yet compiled. */
-const WARM_UP_MILLISECONDS = 2000
+/**
+ * Operations of each process before anything counts: the code of a server that has just started is not yet compiled. Each
+ * process compiles for itself, so two workers need twice as many in all.
+ */
+const WARM_UP_OPERATIONS = 2000
+/** Operations that take longer have most of their code in common with others. */
+const LONGEST_WARM_UP_MILLISECONDS = 4000
 
 export interface CpuOptions {
   readonly rounds: number
@@ -64,13 +69,11 @@ export async function measureCpu(
 ): Promise<readonly Row[]> {
   const { latchkey, provider } = servers
   const tokens = [...provider.refreshTokens]
-  const unit = async (length = milliseconds) =>
-    (await measure(provider, await prepareUnit(provider, tokens), length)).cpu
+  const unit = async () =>
+    (await measure(provider, await prepareUnit(provider, tokens), milliseconds)).cpu
   say('warming up')
-  await unit(2 * WARM_UP_MILLISECONDS)
-  for (const name of operations) {
-    await measure(latchkey, await prepareWorks(latchkey, name), WARM_UP_MILLISECONDS)
-  }
+  await warmUp(provider, await prepareUnit(provider, tokens))
+  for (const name of operations) await warmUp(latchkey, await prepareWorks(latchkey, name))
   const units: number[] = []
   const hashes: number[] = []
   const results = new Map<CpuOperation, Result[]>(operations.map((name) => [name, []]))
@@ -95,6 +98,22 @@ export async function measureCpu(
   }
   say(`1 npop = ${Math.round(median(units))} µs of server CPU`)
   return operations.map((name) => rowOf(name, results.get(name) ?? [], median(hashes)))
+}
+
+/** The same number of operations for each process that answers requests, on both sides. */
+async function warmUp({ pid }: MeasuredServer, prepared: PreparedWorks): Promise<void> {
+  // The supervisor of several workers answers none.
+  const wanted = WARM_UP_OPERATIONS * Math.max(1, processCount(pid) - 1)
+  let count = 0
+  const counted = prepared.works.map((work) => () => {
+    count += 1
+    return work()
+  })
+  try {
+    await runLoad(counted, LONGEST_WARM_UP_MILLISECONDS, () => count >= wanted)
+  } finally {
+    prepared.close()
+  }
 }
 
 interface Result extends Measured {

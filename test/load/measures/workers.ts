@@ -35,8 +35,11 @@ export async function measureWorkers(
       const together: Measured[] = []
       for (let round = 0; round <= rounds; round++) {
         const [one, two] = [await run(single, operation), await run(double, operation)]
-        // The first round only warms up.
-        if (round === 0) continue
+        // The first round only warms up, and each of two processes gets half of the operations.
+        if (round === 0) {
+          await run(double, operation)
+          continue
+        }
         alone.push(one)
         together.push(two)
       }
