@@ -14,7 +14,7 @@ const REPEATED_FILES = 10
 /** A process that reports nothing for so long hangs: a test left something open, or waits for what never comes. */
 const SILENCE_MILLISECONDS = 5 * 60_000
 /** A test reports when its last round is over, so each further round may take this long. */
-const ROUND_MILLISECONDS = 60_000
+const ROUND_MILLISECONDS = 2 * 60_000
 
 const running = new Set()
 process.once('exit', () => {
