@@ -1,5 +1,5 @@
 // Loaded into each process of tests before them. node --test follows every promise, so that it can tell which test an
-// uncaught exception belongs to. That takes about a sixth of the CPU time of our tests, so this turns it off (D-334), and
+// uncaught exception belongs to. That takes up to a fifth of the CPU time of our tests, so this turns it off (D-334), and
 // sends the exceptions to the parent process instead, which knows the current file. Only versions of Node that can leave
 // promises out have the option; with others, nothing changes.
 const { createHook } = require('node:async_hooks')

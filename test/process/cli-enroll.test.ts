@@ -13,7 +13,7 @@ import { inviteNew, PASSWORD } from '../support/certificates/enrollment.ts'
 import { openOpenssl } from '../support/certificates/openssl.ts'
 import { administrate } from '../support/management.ts'
 import { freshCli } from '../support/process/cli.ts'
-import { PROGRAM } from '../support/process/program.ts'
+import { FAST_PROGRAM } from '../support/process/program.ts'
 import { startService } from '../support/service.ts'
 
 const execute = promisify(execFile)
@@ -61,7 +61,7 @@ test('an invitation', async (t) => {
         ['logout'],
       ]) {
         // The default permissions of a new file, unless the code sets others.
-        const line = ['umask 0 && exec "$@"', 'sh', process.execPath, PROGRAM, ...args]
+        const line = ['umask 0 && exec "$@"', 'sh', process.execPath, FAST_PROGRAM, ...args]
         await execute('sh', ['-c', ...line], { cwd: cli.home, env: cli.environment })
       }
       const created = (await readdir(cli.home, { recursive: true })).filter((path) => {

@@ -11,7 +11,7 @@ import { shellWord } from '../../src/base/shell-word.ts'
 import { type CallOptions, httpClient } from '../support/http-client.ts'
 import { beginLogin, submitPassword } from '../support/login/login.ts'
 import { waitFor } from '../support/process/child-service.ts'
-import { childEnvironment, PROGRAM } from '../support/process/program.ts'
+import { childEnvironment, FAST_PROGRAM } from '../support/process/program.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 /** `script` of util-linux gives a command a terminal of its own. */
@@ -27,7 +27,7 @@ const skip = !hasTerminals() && 'there is no script(1) of util-linux here'
 /** The service on a terminal. When `terminal` is killed, the terminal is closed, like the window of one. */
 async function startOnTerminal(t: TestContext, home: string) {
   const pidFile = join(home, '..', 'pid')
-  const command = [process.execPath, PROGRAM, 'run', '--home', home].map(shellWord).join(' ')
+  const command = [process.execPath, FAST_PROGRAM, 'run', '--home', home].map(shellWord).join(' ')
   const terminal = spawn(
     'script',
     [
