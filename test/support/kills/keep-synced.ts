@@ -21,12 +21,18 @@ interface Image {
 
 function keepSynced(folder: string, database: string): void {
   const { fdatasync } = fs
+  let latest = 0n
   fs.fdatasync = ((descriptor, callback) => {
     // Of one clock for all processes of the service.
     const begun = process.hrtime.bigint()
     const image = readImage(database)
     fdatasync(descriptor, (error) => {
-      if (error === null) publish(join(folder, String(begun)), image)
+      // Only the latest: they are whole databases, and after many rounds all of them would be gigabytes.
+      if (error === null && begun > latest) {
+        publish(join(folder, String(begun)), image)
+        fs.rmSync(join(folder, String(latest)), { recursive: true, force: true })
+        latest = begun
+      }
       callback(error)
     })
   }) as typeof fs.fdatasync
