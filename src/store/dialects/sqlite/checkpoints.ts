@@ -10,6 +10,15 @@ import { parentPort, Worker, workerData } from 'node:worker_threads'
 /** A commit writes about ten pages; SQLite's own limit is a WAL of 1,000 pages. */
 const COMMITS_BETWEEN = 128
 
+/**
+ * How long the second pass waits for other processes, which write and read for a fraction of a millisecond. It is not
+ * longer, because this process waits too; a backup that is being made keeps a checkpoint from starting the WAL again.
+ */
+const WAIT_MS = 20
+
+/** The mode of `pragma wal_checkpoint`. Only `restart` waits for others, and keeps them from writing. */
+type Mode = 'passive' | 'restart'
+
 const THREAD = `
   const { workerData } = require('node:worker_threads')
   import(workerData.module).then(({ serveCheckpoints }) => serveCheckpoints())
@@ -48,15 +57,14 @@ export class Checkpoints {
 
   /**
    * The first pass copies nearly everything while others write. The second one finds few pages and copies them while no
-   * statement writes, so that SQLite can start again at the beginning of the WAL; otherwise the WAL would grow under
-   * load.
+   * process writes, so that SQLite can start again at the beginning of the WAL; otherwise the WAL would grow under load.
    */
   async #checkpoint(): Promise<void> {
-    await this.#pass()
-    await this.#alone(() => this.#pass())
+    await this.#pass('passive')
+    await this.#alone(() => this.#pass('restart'))
   }
 
-  async #pass(): Promise<void> {
+  async #pass(mode: Mode): Promise<void> {
     if (this.#thread === undefined) {
       const data = { module: import.meta.url, path: this.#path }
       const thread = new Worker(THREAD, { eval: true, workerData: data })
@@ -67,7 +75,7 @@ export class Checkpoints {
       this.#thread = thread
     }
     const thread = this.#thread
-    thread.postMessage('checkpoint')
+    thread.postMessage(mode)
     const { promise, reject } = Promise.withResolvers<never>()
     const ended = () => reject(new Error('the thread for checkpoints has ended'))
     thread.once('exit', ended)
@@ -82,13 +90,13 @@ export class Checkpoints {
 /** Runs in the thread. */
 export function serveCheckpoints(): void {
   const { path } = workerData as { readonly path: string }
-  const database = new DatabaseSync(path, { timeout: 0 })
+  const database = new DatabaseSync(path, { timeout: WAIT_MS })
   database.exec(
     'pragma synchronous = normal; pragma fullfsync = on; pragma checkpoint_fullfsync = on',
   )
-  parentPort?.on('message', () => {
+  parentPort?.on('message', (mode: Mode) => {
     try {
-      database.exec('pragma wal_checkpoint(passive)')
+      database.exec(`pragma wal_checkpoint(${mode})`)
     } catch {
       // Throwing would end the whole process. The next commit reports a faulty disk.
     }
