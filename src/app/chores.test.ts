@@ -13,7 +13,7 @@ const NOON = instant(1_800_000_000_000)
 const silent = () => {}
 const LOG = { debug: silent, info: silent, warn: silent, error: () => assert.fail('no work fails') }
 
-/** An instance in whose database nothing changes, besides that its only session expires. */
+/** An instance whose database does not change, except when its only session expires. */
 function world(
   t: TestContext,
   { isPushed, expiry }: { readonly isPushed: boolean; readonly expiry?: Instant },

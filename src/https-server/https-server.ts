@@ -210,7 +210,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
   function endChecks(): void {
     clearInterval(checking)
     checking = undefined
-    // Ends Node's own checks, and nothing else: there is no connection, and this server does not listen.
+    // Stops Node's own checks. It has no other effect, because there are no connections and this server does not listen.
     server.close()
   }
 

@@ -1,4 +1,4 @@
-/** What the server does while there is no connection: nothing. D-348. */
+/** A server without connections does no work. D-348. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'

@@ -185,7 +185,7 @@ test('accessibility', async (t) => {
   }
 })
 
-/** The page as a new one would be: at no address, with no cookie, in its usual size, and watched by nobody. */
+/** Resets the page to the state of a new one: no address, no cookies, no listeners, and the default size. */
 async function anew(page: Page): Promise<Page> {
   page.removeAllListeners()
   await page.unrouteAll()

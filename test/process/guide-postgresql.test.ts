@@ -2,24 +2,17 @@
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { after as afterAll, test } from 'node:test'
-import { Client } from 'pg'
 import { guideBlocks, runGuide } from '../support/guides/guide.ts'
 import { freePort, isFree } from '../support/ports.ts'
-import { startPostgres } from '../support/stores/postgres.ts'
+import { execute, startPostgres } from '../support/stores/postgres.ts'
 
 const PAGE = 'docs/postgresql.md'
 const postgres = await startPostgres()
 afterAll(() => postgres.stop())
 
 /** Runs SQL as the administrator of the server. */
-async function query(text: string) {
-  const client = new Client({ connectionString: postgres.url })
-  await client.connect()
-  try {
-    return await client.query(text)
-  } finally {
-    await client.end()
-  }
+function query(text: string) {
+  return execute(postgres.url, text)
 }
 
 test('the lines of docs/postgresql.md make a database and two instances on it', async (t) => {
@@ -41,7 +34,7 @@ test('the lines of docs/postgresql.md make a database and two instances on it', 
       '128': await freePorts(),
     },
   })
-  assert.match((await query(count)).rows[0].count, /^\d+$/)
+  assert.match((await query(count))[0].count, /^\d+$/)
 })
 
 /** The beginning of the ports that the page uses, which end with 0, 1 and 2. */

@@ -7,12 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
-import { Client } from 'pg'
 import { Secret } from '../../src/base/secrets/secret.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { openStore, type StoreAddress } from '../../src/store/open.ts'
 import { copyMigratedFile, migratedDatabase } from '../support/stores/migrated-database.ts'
-import { startPostgres } from '../support/stores/postgres.ts'
+import { execute, startPostgres } from '../support/stores/postgres.ts'
 
 export interface TestDatabase {
   readonly address: StoreAddress
@@ -84,15 +83,7 @@ function onPostgres(t: TestContext, url: string): SharedDatabase & { readonly ur
   return {
     ...testDatabase(t, { kind: 'postgres', url: new Secret(url) }),
     url,
-    async query(statement) {
-      const client = new Client({ connectionString: url })
-      await client.connect()
-      try {
-        return (await client.query(statement)).rows
-      } finally {
-        await client.end()
-      }
-    },
+    query: (statement) => execute(url, statement),
   }
 }
 

@@ -6,27 +6,16 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after as afterAll, type TestContext, test } from 'node:test'
-import { Client } from 'pg'
 import { Secret } from '../../src/base/secrets/secret.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { openStore, StoreUnavailable } from '../../src/store/open.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/service.ts'
-import { startReplicated } from '../support/stores/postgres.ts'
+import { execute, startReplicated } from '../support/stores/postgres.ts'
 import { anEnding, sessionId } from './samples.ts'
 
 const servers = await startReplicated()
 afterAll(() => servers.stop())
-
-async function query(url: string, statement: string) {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query(statement)).rows
-  } finally {
-    await client.end()
-  }
-}
 
 function bothHosts(): string {
   const { username, password, pathname, host } = new URL(servers.primary.url)
@@ -60,7 +49,7 @@ test('a failover to a standby, and the return of the former primary', async (t) 
 
   await t.test('the standby is passed over while it is one', async () => {
     await store.sessionEndings.insert(anEnding('before'))
-    const [{ count }] = (await query(
+    const [{ count }] = (await execute(
       primary.url,
       "select count(*)::int as count from pg_stat_activity where application_name = 'latchkey'",
     )) as [{ count: number }]
@@ -76,11 +65,11 @@ test('a failover to a standby, and the return of the former primary', async (t) 
     async () => {
       const replicated = `select 1 from session_endings where subject = '${sessionId('before')}'`
       await eventually(async () => {
-        const rows = await query(standby.url, replicated).catch(() => [])
+        const rows = await execute(standby.url, replicated).catch(() => [])
         return rows[0]
       }, 'the row on the standby')
       await primary.crash()
-      await query(standby.url, 'select pg_promote()')
+      await execute(standby.url, 'select pg_promote()')
       const insert = () => store.sessionEndings.insert(anEnding('after')).catch(() => undefined)
       await eventually(insert, 'a write')
       assert.deepEqual(await subjects(store), [sessionId('before'), sessionId('after')])
@@ -93,7 +82,7 @@ test('a failover to a standby, and the return of the former primary', async (t) 
     'the former primary is refused, although it accepts writes and comes first',
     async () => {
       await primary.start()
-      await query(primary.url, 'create table a_write (one int)')
+      await execute(primary.url, 'create table a_write (one int)')
       // By a service that runs, for new connections.
       await Promise.all([1, 2, 3, 4, 5].map((i) => store.sessionEndings.insert(anEnding(`${i}`))))
       assert.equal((await subjects(store)).length, 7)
@@ -116,7 +105,7 @@ test('a failover to a standby, and the return of the former primary', async (t) 
   })
 
   await t.test('a server with the same timeline and another history is refused', async () => {
-    await query(standby.url, "update database_timelines set name = 'other' where number = 2")
+    await execute(standby.url, "update database_timelines set name = 'other' where number = 2")
     await refused(
       open(t, bothHosts(), file),
       /does not have the history that is in use \(timeline 2\): treat it as a restored backup/,

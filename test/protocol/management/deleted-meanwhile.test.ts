@@ -7,7 +7,6 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Client } from 'pg'
 import type { AuthPolicyId, IdentityId } from '../../../src/base/ids.ts'
 import type { Stores } from '../../../src/domain/stores.ts'
 import { handMadeCsr } from '../../support/certificates/csr.ts'
@@ -38,7 +37,7 @@ import {
 import { type Service, temporaryFolder } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
 import { migratedDatabase } from '../../support/stores/migrated-database.ts'
-import { startPostgres } from '../../support/stores/postgres.ts'
+import { execute, startPostgres } from '../../support/stores/postgres.ts'
 
 after(async () => (await startPostgres()).stop())
 
@@ -243,7 +242,7 @@ const FOREIGN_KEYS = `select distinct conrelid::regclass::text as name from pg_c
   where contype = 'f' order by name`
 
 test('no table has a foreign key without a race', async () => {
-  const rows = await ask(await migratedDatabase(), FOREIGN_KEYS)
+  const rows = await execute(await migratedDatabase(), FOREIGN_KEYS)
   assert.deepEqual(
     rows.map(({ name }) => name),
     REFERRING,
@@ -286,19 +285,11 @@ for (const [name, database] of Object.entries(DATABASES)) {
 /** Resolves when the write waits for the deletion. */
 async function waitingIn(url: string): Promise<unknown> {
   if (!url.startsWith('postgres')) return pause(MOMENT_MILLISECONDS)
-  return eventually(async () => (await ask(url, WAITING))[0], 'a statement that waits for a lock')
+  return eventually(
+    async () => (await execute(url, WAITING))[0],
+    'a statement that waits for a lock',
+  )
 }
 
 const WAITING = `select 1 from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'`
-
-/** Asks PostgreSQL past the store. */
-async function ask(url: string, statement: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query(statement)).rows
-  } finally {
-    await client.end()
-  }
-}

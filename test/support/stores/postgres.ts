@@ -321,11 +321,12 @@ async function createDatabase(
   return { name, address: address.href }
 }
 
-async function execute(url: string, statement: string): Promise<void> {
+/** Runs SQL on a connection of its own, past the store. Returns the rows. */
+export async function execute(url: string, statement: string) {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(statement)
+    return (await client.query(statement)).rows
   } finally {
     await client.end()
   }

@@ -1,4 +1,4 @@
-/** When a process is told of writes to a SQLite file, and when it looks by itself: D-364. */
+/** When the system reports writes to a SQLite file, and when a process has to check the file itself. D-364. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
