@@ -3,8 +3,8 @@
  * would abort a PostgreSQL transaction: so it runs after a savepoint, and then the conflict is searched.
  */
 import { type Kysely, sql } from 'kysely'
-import { atomically } from './atomically.ts'
 import type { Tables } from './tables.ts'
+import { atomically } from './transactions/atomically.ts'
 
 /** `where` selects the one row; `unique` has the result for each unique column. */
 export function updateUnique<Table extends keyof Tables, Obstacle extends string>(

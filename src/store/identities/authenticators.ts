@@ -20,7 +20,6 @@ import {
   CERT_AUTHENTICATOR,
   UPDB_AUTHENTICATOR,
 } from '../../entities/authenticator.ts'
-import { atomically } from '../atomically.ts'
 import { describedRows, listColumns } from '../described-rows.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
 import { fixedQuery } from '../fixed-query.ts'
@@ -28,6 +27,7 @@ import { insertUnique } from '../insert-unique.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
 import { oneOf, reading, text } from '../reading.ts'
 import type { AuthenticatorRow, Tables } from '../tables.ts'
+import { atomically } from '../transactions/atomically.ts'
 import { updateUnique } from '../update-unique.ts'
 import { forgetFailures } from './password-failures.ts'
 

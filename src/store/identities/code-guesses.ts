@@ -6,9 +6,9 @@ import { type Kysely, sql } from 'kysely'
 import type { IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { CodeGuesses } from '../../domain/factors/stores.ts'
-import { atomically } from '../atomically.ts'
 import { fixedQuery } from '../fixed-query.ts'
 import type { Tables } from '../tables.ts'
+import { atomically } from '../transactions/atomically.ts'
 
 /**
  * Adds one unless blocked, and returns which it was. The count continues after a block, so that blocks get longer. The

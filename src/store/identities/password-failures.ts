@@ -10,9 +10,9 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { AuthenticatorId } from '../../base/ids.ts'
 import { type Instant, later, plus } from '../../base/time/instant.ts'
 import type { GuessOrigin, LockRule, PasswordFailures } from '../../domain/factors/stores.ts'
-import { atomically } from '../atomically.ts'
 import { fixedQuery } from '../fixed-query.ts'
 import type { PasswordFailuresRow, Tables } from '../tables.ts'
+import { atomically } from '../transactions/atomically.ts'
 
 type Kind = 'network' | 'device'
 type Row = Selectable<PasswordFailuresRow>

@@ -6,8 +6,8 @@ import type { Kysely } from 'kysely'
 import type { IdentityId, TotpEnrollmentId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { RecoveryCodes } from '../../domain/factors/stores.ts'
-import { atomically } from '../atomically.ts'
 import type { Tables } from '../tables.ts'
+import { atomically } from '../transactions/atomically.ts'
 
 export function sqlRecoveryCodes(db: Kysely<Tables>): RecoveryCodes {
   return {

@@ -6,9 +6,9 @@ import type { Kysely, Selectable } from 'kysely'
 import type { IdentityId } from '../../base/ids.ts'
 import type { TotpEnrollments } from '../../domain/factors/stores.ts'
 import type { TotpEnrollment } from '../../domain/factors/totp/totp-enrollment.ts'
-import { atomically } from '../atomically.ts'
 import { fixedQuery } from '../fixed-query.ts'
 import type { Tables, TotpEnrollmentRow } from '../tables.ts'
+import { atomically } from '../transactions/atomically.ts'
 import {
   acceptCodes,
   removeOrphanedCodes,

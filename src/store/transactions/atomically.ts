@@ -1,6 +1,6 @@
 /** For the few store methods that need several statements. */
 import type { Kysely } from 'kysely'
-import type { Tables } from './tables.ts'
+import type { Tables } from '../tables.ts'
 
 /** Runs the statements in the transaction of the caller, or in a new one. */
 export function atomically<T>(
