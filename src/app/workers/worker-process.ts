@@ -2,6 +2,7 @@
  * The program of a worker, which the supervisor starts. It loads everything, waits for the message that tells it what to
  * be, and ends with the supervisor, so that no orphan keeps serving.
  */
+import { lowerPoolPriority } from '../../base/node/pool-priority.ts'
 import { releaseMemoryWhenIdle } from '../../base/node/release-memory.ts'
 import { ChannelClosed, type Handlers, openChannel } from './channel.ts'
 import type { ToSupervisor, ToWorker } from './messages.ts'
@@ -27,6 +28,7 @@ const handlers: Handlers<ToWorker> = {
     const started = await startWorker(start, supervisor)
     for (let next = missed.shift(); next !== undefined; next = missed.shift()) await next(started)
     worker = started
+    lowerPoolPriority()
     releaseMemoryWhenIdle()
     return { listeners: started.listeners }
   },

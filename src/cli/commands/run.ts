@@ -5,6 +5,7 @@ import { type OpenedHome, openHome } from '../../app/installation/home.ts'
 import { createLog } from '../../app/logging.ts'
 import { workersOf } from '../../app/workers/count.ts'
 import type { Log } from '../../base/log.ts'
+import { lowerPoolPriority } from '../../base/node/pool-priority.ts'
 import { releaseMemoryWhenIdle } from '../../base/node/release-memory.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { systemClock } from '../../base/time/clock.ts'
@@ -59,6 +60,7 @@ export async function runService(
   for (const line of readyLines(instance, opened)) io.out(line)
   password.show()
   process.off('exit', password.show)
+  lowerPoolPriority()
   releaseMemoryWhenIdle()
 
   signals.onHangup(() => {
