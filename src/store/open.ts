@@ -47,6 +47,7 @@ import { sqlSpentStates } from './sessions/spent-states.ts'
 import { sqlUsedProofs } from './sessions/used-proofs.ts'
 import { inTransaction } from './short-way.ts'
 import type { Tables } from './tables.ts'
+import { type InTransaction, sharedTransactions } from './transactions/shared.ts'
 import { runAsWhole } from './transactions/whole-calls.ts'
 
 export { StoreUnavailable, unavailable }
@@ -80,11 +81,12 @@ export async function openStore(
   const emit = (event: KeptEvent) => onEvents([event])
   const version = database.openVersion?.()
   const followed = storesOn(aside, database, emit)
+  const run: InTransaction = database.hasOneWriter
+    ? sharedTransactions(db)
+    : (work) => inTransaction(db, work)
   const transaction: Store['transaction'] = async (work) => {
     const events: KeptEvent[] = []
-    const outcome = await inTransaction(db, (tx) =>
-      within(tx, database, (event) => events.push(event), work),
-    )
+    const outcome = await run((tx) => within(tx, database, (event) => events.push(event), work))
     if (events.length > 0) onEvents(events)
     return outcome
   }

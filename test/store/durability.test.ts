@@ -6,68 +6,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { Kysely, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { StoreUnavailable } from '../../src/errors/store-unavailable.ts'
-import { guarded } from '../../src/store/dialects/guarded.ts'
-import type { SyncFile } from '../../src/store/dialects/sqlite/wal-sync.ts'
-import { sqlite } from '../../src/store/dialects/sqlite.ts'
 import { rounds } from '../support/chance/rounds.ts'
 import { eventually } from '../support/eventually.ts'
-import { sqliteOnDisk } from './databases.ts'
-
-interface Rows {
-  readonly rows: { readonly n: number }
-}
-
-async function open(t: TestContext) {
-  const { path } = await sqliteOnDisk.createEmpty(t)
-  let syncFile: SyncFile = async () => {}
-  const db = new Kysely<Rows>({
-    dialect: guarded(sqlite(path, (descriptor) => syncFile(descriptor))),
-  })
-  t.after(() => db.destroy())
-  await sql`create table rows (n integer primary key)`.execute(db)
-  return {
-    db,
-    path,
-    onSync: (replacement: SyncFile) => {
-      syncFile = replacement
-    },
-    insert: async (n: number) => {
-      await db.insertInto('rows').values({ n }).execute()
-    },
-    /** As another process sees them. */
-    committed: () => rowsIn(path),
-  }
-}
-
-function rowsIn(path: string): number[] {
-  const database = new DatabaseSync(path)
-  try {
-    assert.equal(database.prepare('pragma quick_check').get()?.['quick_check'], 'ok')
-    return database
-      .prepare('select n from rows order by n')
-      .all()
-      .map(({ n }) => Number(n))
-  } finally {
-    database.close()
-  }
-}
-
-/** A sync that ends when the test says so. */
-function heldSyncs(onSync: (syncFile: SyncFile) => void) {
-  const held: PromiseWithResolvers<void>[] = []
-  onSync(() => {
-    const sync = Promise.withResolvers<void>()
-    held.push(sync)
-    return sync.promise
-  })
-  const nth = (n: number) => eventually(() => held[n - 1], `sync ${n}`)
-  return { held, nth }
-}
+import { heldSyncs, openRows, type Rows, rowsIn } from './synced-rows.ts'
 
 for (const [name, write] of [
   ['a statement', (db: Kysely<Rows>, n: number) => db.insertInto('rows').values({ n }).execute()],
@@ -82,7 +27,7 @@ for (const [name, write] of [
   ],
 ] as const) {
   test(`${name}: commit, then sync, then answer`, async (t) => {
-    const { db, onSync, committed } = await open(t)
+    const { db, onSync, committed } = await openRows(t)
     const { nth } = heldSyncs(onSync)
     let isAnswered = false
     const writing = write(db, 1).then(() => {
@@ -99,7 +44,7 @@ for (const [name, write] of [
 }
 
 test('commits that wait at the same time share a sync', async (t) => {
-  const { onSync, insert, committed } = await open(t)
+  const { onSync, insert, committed } = await openRows(t)
   const { held, nth } = heldSyncs(onSync)
   const writing = [insert(0)]
   const first = await nth(1)
@@ -112,7 +57,7 @@ test('commits that wait at the same time share a sync', async (t) => {
 })
 
 test('a statement that changed nothing waits for the commit that it saw', async (t) => {
-  const { db, onSync, insert } = await open(t)
+  const { db, onSync, insert } = await openRows(t)
   const { held, nth } = heldSyncs(onSync)
   const first = insert(1)
   const sync = await nth(1)
@@ -132,7 +77,7 @@ test('a statement that changed nothing waits for the commit that it saw', async 
 })
 
 test('a failed sync is an error for everyone who waits, and nothing is written after it', async (t) => {
-  const { db, onSync, insert, committed } = await open(t)
+  const { db, onSync, insert, committed } = await openRows(t)
   const { held, nth } = heldSyncs(onSync)
   const writing = [insert(1)]
   const first = await nth(1)
@@ -155,7 +100,7 @@ test('a failed sync is an error for everyone who waits, and nothing is written a
 })
 
 test('a failed sync does not roll back the transaction of another caller', async (t) => {
-  const { db, onSync } = await open(t)
+  const { db, onSync } = await openRows(t)
   const { nth } = heldSyncs(onSync)
   const first = db.transaction().execute((tx) => tx.insertInto('rows').values({ n: 1 }).execute())
   const sync = await nth(1)
@@ -177,7 +122,7 @@ test('a failed sync does not roll back the transaction of another caller', async
 
 test('what was answered is there after a power cut', async (t) => {
   for (let round = 1; round <= rounds(8); round++) {
-    const { db, path, onSync, insert } = await open(t)
+    const { db, path, onSync, insert, inShared } = await openRows(t)
     let durable = { database: readFileSync(path), wal: readFileSync(`${path}-wal`) }
     onSync(async () => {
       // What the disk certainly has when the sync is done; what is written meanwhile may be missing.
@@ -191,7 +136,9 @@ test('what was answered is there after a power cut', async (t) => {
     const write = async () => {
       while (isOn) {
         const n = ++last
-        await insert(n)
+        await (n % 2 === 0
+          ? insert(n)
+          : inShared((tx) => tx.insertInto('rows').values({ n }).execute()))
         if (isOn) answered.push(n)
       }
     }

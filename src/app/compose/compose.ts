@@ -35,7 +35,6 @@ import { createDpopNonces } from '../../domain/tokens/possession/nonces.ts'
 import { createFetchJson, type FetchJson } from '../../outbound/fetch-json.ts'
 import { createPostForm } from '../../outbound/post-form.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
-import { inLoopTurns } from './in-loop-turns.ts'
 import { createLimits, type Limits } from './limits.ts'
 
 export interface Parts {
@@ -73,7 +72,7 @@ const OPENZITI_CLIENT_IDS = ['openziti', 'native']
 export function compose(parts: Parts) {
   const { config, clock, random, vault, log, hashing, authorities, issuers } = parts
   const loopTurns = createLoopTurns()
-  const store = inLoopTurns(parts.store, loopTurns)
+  const { store } = parts
   const { limits = createLimits(config, clock), others, processes = 1 } = parts
   const { brand, tokens } = config
   const isForOpenZiti = config.compatibility === 'openziti'

@@ -21,6 +21,8 @@ export interface Database {
   readonly sortedText: string
   /** The kind of a table whose rows need not survive a crash (D-450). */
   readonly passingTable: 'table' | 'unlogged table'
+  /** Whether a transaction waits for the one before it anyway, so that both may share one (D-373). */
+  readonly hasOneWriter: boolean
   readonly lists: ListFacts
   readonly whole: WholeFacts
   /** Makes the transaction that migrates exclusive: other instances wait. */

@@ -81,6 +81,7 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
     sortedText: 'text collate "C"',
     // Not written to the log: an insert waits for no disk, and a standby does not get it.
     passingTable: 'unlogged table',
+    hasOneWriter: false,
     lists: postgresLists,
     whole: postgresWhole(LIMITED_SETTINGS),
     async lockMigrations(transaction) {

@@ -72,6 +72,7 @@ export function sqlite(path: string, syncFile?: SyncFile): Database {
     sequenceKey: 'integer primary key autoincrement',
     sortedText: 'text',
     passingTable: 'table',
+    hasOneWriter: true,
     lists: sqliteLists,
     whole: sqliteWhole,
     // A transaction already begins as the only writer.

@@ -23,6 +23,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   delete: 'change',
   begin: 'frame',
   commit: 'frame',
+  savepoint: 'frame',
+  release: 'frame',
+  rollback: 'frame',
 }
 
 export class Statements {
