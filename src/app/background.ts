@@ -41,13 +41,16 @@ export interface RepeatedWork {
   readonly soonAfter?: Duration
 }
 
-type Changes = Omit<Store['changes'], 'version'> & Partial<Pick<Store['changes'], 'version'>>
+type Changes = Pick<Store['changes'], 'isPushed' | 'follow'> &
+  Partial<Pick<Store['changes'], 'isProven' | 'version'>>
 
 /**
  * The beat while the database tells of changes. Far less than a copy may be old (D-34), also after the way to a worker
  * (D-289).
  */
 const WHILE_PUSHED: Duration = seconds(1)
+/** The same once it has told of one, and cannot stop doing so unnoticed (D-364). */
+const ONCE_PROVEN: Duration = seconds(2)
 /** Between two rounds that notices start, so that a burst of changes is read together. */
 const LEAST_PAUSE: Duration = milliseconds(50)
 /** Rounds that begin within this time share one question whether anything was committed. */
@@ -138,7 +141,8 @@ function repeat(
 
   function interval(): Duration {
     if (isFailing || !changes?.isPushed()) return every
-    return follows ? WHILE_PUSHED : milliseconds(Math.max(every, WHILE_PUSHED))
+    const beat = changes.isProven?.() === true ? ONCE_PROVEN : WHILE_PUSHED
+    return follows ? beat : milliseconds(Math.max(every, beat))
   }
 
   function schedule(after: Duration): void {

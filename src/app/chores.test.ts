@@ -16,7 +16,11 @@ const LOG = { debug: silent, info: silent, warn: silent, error: () => assert.fai
 /** An instance whose database does not change, except when its only session expires. */
 function world(
   t: TestContext,
-  { isPushed, expiry }: { readonly isPushed: boolean; readonly expiry?: Instant },
+  {
+    isPushed,
+    isProven = false,
+    expiry,
+  }: { readonly isPushed: boolean; readonly isProven?: boolean; readonly expiry?: Instant },
 ) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let now = 0
@@ -90,6 +94,7 @@ function world(
   })
   const changes = {
     isPushed: () => isPushed,
+    isProven: () => isProven,
     follow: silent,
     version() {
       counts.versions += 1
@@ -128,6 +133,15 @@ test('D-364: while the database tells of changes, an idle process wakes up once 
   // Whether a session expires (D-304).
   assert.equal(reads, 2)
   assert.ok(caLooks <= 6, `${caLooks} looks at our own CAs`)
+})
+
+test('D-364: once it has told of one, every two seconds', async (t) => {
+  const { pass } = world(t, { isPushed: true, isProven: true })
+  await pass(seconds(2))
+  const { wakes, versions, reads } = await pass(seconds(60))
+  assert.ok(wakes <= 32, `${wakes} wake-ups`)
+  assert.ok(versions <= 30, `${versions} questions`)
+  assert.equal(reads, 2)
 })
 
 test('D-298: otherwise it looks every 400 milliseconds, and reads no more than that', async (t) => {

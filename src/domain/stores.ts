@@ -76,6 +76,8 @@ export interface Store extends Stores {
   readonly changes: {
     /** Whether the listener will be called at once; otherwise copies are compared with the database more often. */
     isPushed(): boolean
+    /** Whether the system that calls it has done so before, and cannot stop unnoticed. */
+    isProven(): boolean
     /** Calls the listener after such a change, until the store is closed. At most one listener. */
     follow(listener: () => void): void
     /**

@@ -95,6 +95,7 @@ export async function openStore(
     aside: version === undefined ? followed : rememberReads(followed, () => version.current()),
     changes: {
       isPushed: () => database.changes?.isPushed() ?? false,
+      isProven: () => database.changes?.isProven?.() ?? false,
       follow: (listener) => database.changes?.follow(listener),
       version: () => version?.current(),
     },

@@ -67,6 +67,8 @@ export interface ChangeNotices {
   follow(listener: () => void): void
   /** Whether the listener will be called at once. */
   isPushed(): boolean
+  /** Whether it was called before, and what calls it cannot stop unnoticed. Missing if it can, as a connection can. */
+  isProven?(): boolean
 }
 
 export interface OpenVersion {

@@ -13,9 +13,9 @@ import { type Row, short } from '../table.ts'
 
 /**
  * After a start, until compilation has settled, every process has given memory back, after ten quiet seconds (D-275), and
- * the certificates were looked at for the first time, after thirty.
+ * the certificates were looked at for the first time, after thirty; and until a write was reported, after a minute (D-364).
  */
-const SETTLE_MILLISECONDS = 45_000
+const SETTLE_MILLISECONDS = 70_000
 /** Some work is done once a minute: that is as long as three windows are together. */
 const WINDOW_MILLISECONDS = 20_000
 const MEBIBYTE = 2 ** 20

@@ -12,7 +12,11 @@ const QUIET: Duration = seconds(2)
 /** A report arrives in the turn of the event loop after the write. */
 const LATE: Duration = milliseconds(500)
 
-export type WatchFile = (path: string, onWrite: () => void) => { close(): void }
+export type WatchFile = (
+  path: string,
+  onWrite: () => void,
+  onError: () => void,
+) => { close(): void }
 
 export class SqliteNotices implements ChangeNotices {
   readonly #path: string
@@ -26,6 +30,7 @@ export class SqliteNotices implements ChangeNotices {
   #unreportedAt: number | undefined
   /** Whether writes are not reported on this file system. */
   #isDeaf = false
+  #hasReported = false
 
   constructor(path: string, watchFile: WatchFile = watchWrites, now = () => performance.now()) {
     this.#path = path
@@ -40,6 +45,10 @@ export class SqliteNotices implements ChangeNotices {
 
   isPushed(): boolean {
     return this.#watcher !== undefined && this.#unreportedAt === undefined
+  }
+
+  isProven(): boolean {
+    return this.#hasReported && !this.#isDeaf
   }
 
   /** Takes the version that was just read, and returns the one that holds: it may have to read again. */
@@ -69,11 +78,16 @@ export class SqliteNotices implements ChangeNotices {
 
   #begin(): boolean {
     if (this.#listener === undefined || this.#isDeaf) return false
+    const lookAgain = () => {
+      this.#rest()
+      this.#listener?.()
+    }
+    const onWrite = () => {
+      this.#hasReported = true
+      lookAgain()
+    }
     try {
-      this.#watcher = this.#watchFile(`${this.#path}-wal`, () => {
-        this.#rest()
-        this.#listener?.()
-      })
+      this.#watcher = this.#watchFile(`${this.#path}-wal`, onWrite, lookAgain)
     } catch {
       this.#rest()
     }
@@ -89,6 +103,6 @@ export class SqliteNotices implements ChangeNotices {
 }
 
 /** Throws if the system cannot watch the file. */
-function watchWrites(path: string, onWrite: () => void): FSWatcher {
-  return watch(path, { persistent: false }, onWrite).on('error', onWrite)
+function watchWrites(path: string, onWrite: () => void, onError: () => void): FSWatcher {
+  return watch(path, { persistent: false }, onWrite).on('error', onError)
 }
