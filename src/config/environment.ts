@@ -76,9 +76,12 @@ export function readEnvironment(variables: Variables = AT_START): Environment {
   }
 }
 
-/** The environment of a child process: that of this one, without what was concealed, and these. */
-export function childEnvironment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  return { ...process.env, ...more }
+/** The environment of a child process: that of this one, without what was concealed, and these, if not set or always. */
+export function childEnvironment(
+  more: Readonly<Record<string, string>>,
+  ifNotSet: Readonly<Record<string, string>> = {},
+): NodeJS.ProcessEnv {
+  return { ...ifNotSet, ...process.env, ...more }
 }
 
 function conceal(name: string): void {

@@ -3,6 +3,7 @@
  * worker ends is over in all of them. D-287 to D-292.
  */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import { moveToPostgres } from '../support/homes/postgres-home.ts'
 import { eachWorker, startWorkers, workerPids } from '../support/kills/workers.ts'
@@ -244,6 +245,13 @@ test('a service with workers', async (t) => {
 test('workers end with their supervisor, and leave the port', async (t) => {
   const service = await startOn(t, async () => {})
   const pids = [...workerPids(service).values()]
+  for (const pid of process.platform === 'linux' ? pids : []) {
+    assert.match(
+      await readFile(`/proc/${pid}/environ`, 'utf8'),
+      /(^|\0)MALLOC_ARENA_MAX=1\0/,
+      'D-386',
+    )
+  }
   service.process.kill('SIGKILL')
   for (const pid of pids) await untilGone(pid)
   assert.ok(await isRefused(service.port))

@@ -53,6 +53,8 @@ export interface PoolOptions {
 const WELL_AFTER: Duration = seconds(60)
 const FIRST_PAUSE: Duration = milliseconds(100)
 const LONGEST_PAUSE: Duration = seconds(30)
+/** D-386: for glibc, which otherwise keeps the memory that each thread has needed at the start. */
+const ONE_ARENA = { MALLOC_ARENA_MAX: '1' }
 
 export function restartPause(deathsInARow: number): Duration {
   if (deathsInARow <= 1) return milliseconds(0)
@@ -197,8 +199,11 @@ function forkWorker(): ChildProcess {
   const name = import.meta.url.endsWith('.ts') ? './worker-process.ts' : './worker-process.js'
   const cache = getCompileCacheDir()
   return fork(fileURLToPath(new URL(name, import.meta.url)), [], {
-    // The cache of the program that was started: it halves the work of loading.
-    env: childEnvironment(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }),
+    env: childEnvironment(
+      // The cache of the program that was started: it halves the work of loading.
+      cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) },
+      ONE_ARENA,
+    ),
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
 }

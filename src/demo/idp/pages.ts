@@ -29,7 +29,7 @@ ${carried}<ul class="choices">
 ${people}<li><button type="submit" name="cancel" value="yes">Cancel</button></li>
 </ul>
 </form>
-<p class="note">The service does not know “${STRANGER}”.</p>`,
+<p class="note">The service does not know &ldquo;${STRANGER}&rdquo;.</p>`,
   })
 }
 

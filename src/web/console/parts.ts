@@ -98,7 +98,7 @@ export function dangerous(
   frame: ConsoleFrame,
   { path, label, consequence, fields }: Action,
 ): SafeHtml {
-  return html`<details class="danger"><summary>${label}…</summary>
+  return html`<details class="danger"><summary>${label}&hellip;</summary>
 <div>
 <p>${consequence}</p>
 ${form(frame.formToken, path, html`${fields}<button class="bad" type="submit">${label}</button>`)}
@@ -119,7 +119,7 @@ export function pager({ offset, limit, total, at }: Pages): SafeHtml | undefined
   const last = Math.min(total, offset + limit)
   const before = Math.max(0, offset - limit)
   return html`<nav class="pager" aria-label="Pages">
-<span>${offset + 1}–${last} of ${total}</span>
+<span>${offset + 1}&ndash;${last} of ${total}</span>
 ${offset > 0 ? html`<a rel="prev" href="${at(before)}">Previous</a>` : undefined}
 ${last < total ? html`<a rel="next" href="${at(last)}">Next</a>` : undefined}
 </nav>`

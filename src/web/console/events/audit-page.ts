@@ -52,7 +52,9 @@ ${moment('until', 'Until (UTC)', filter.until)}
 <button class="quiet" type="submit">Filter</button>
 </form>
 <div id="list"${live}>
-<p class="lead">${plural(pages.total, 'event')} · Download as ${Object.entries(EXPORT_PATHS).map(
+<p class="lead">${plural(pages.total, 'event')} &middot; Download as ${Object.entries(
+      EXPORT_PATHS,
+    ).map(
       ([name, path], i) =>
         html`${i === 0 ? '' : ' or '}<a href="${withQuery(path, { ...filter })}" download>${name}</a>`,
     )}</p>

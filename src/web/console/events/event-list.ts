@@ -44,7 +44,7 @@ function entry(event: ShownEvent, about: string | undefined): SafeHtml {
   return html`<li class="${tone}">
 <p class="what">${badge(tone, reason === undefined ? type : `${type}: ${reason}`)} ${who}${by}${count > 1 ? html` <span class="hint">${count} times in that minute</span>` : undefined}</p>
 <p>${sentence}</p>
-<p class="hint">${time(at)}${from} · <a href="${eventPath(id)}">Details</a>${requestId === undefined || tone !== 'bad' ? undefined : html` · <a href="${explainPath(requestId)}">Why?</a>`}</p>
+<p class="hint">${time(at)}${from} &middot; <a href="${eventPath(id)}">Details</a>${requestId === undefined || tone !== 'bad' ? undefined : html` &middot; <a href="${explainPath(requestId)}">Why?</a>`}</p>
 </li>
 `
 }

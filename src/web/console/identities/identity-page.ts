@@ -261,7 +261,7 @@ function invite(
       fields: html`<input type="hidden" name="invitation" value="${open.id}">`,
     })
   }
-  return html`<details class="fold"><summary>Invite…</summary>
+  return html`<details class="fold"><summary>Invite&hellip;</summary>
 <div>
 ${action(frame, {
   path: `${identityPath(id)}/invite`,
