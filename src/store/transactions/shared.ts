@@ -25,21 +25,30 @@ interface Waiting {
 /** Passes the outcome on to the caller. */
 type Settle = () => void
 
-/** For a database with one writer: a transaction begins when the one before it is on the disk. */
+/** For a database with one writer. The next ones begin when the last ones are on the disk, or when many wait. */
 export function sharedTransactions(db: Kysely<Tables>): InTransaction {
   const waiting: Waiting[] = []
   let isRunning = false
+  let whenMany = Promise.withResolvers<void>()
 
   async function runAll(): Promise<void> {
     isRunning = true
     while (waiting.length > 0) {
       // Whatever else is ready in this turn of the event loop comes along.
       await nextTurn()
-      const refusal = await runTogether(db, waiting.splice(0, MOST))
-      // The database could not be used for seconds: the others need not find that out one after the other.
-      if (refusal !== undefined) for (const { reject } of waiting.splice(0)) reject(refusal.reason)
+      const batch = waiting.splice(0, MOST)
+      whenMany = Promise.withResolvers()
+      if (waiting.length >= MOST) whenMany.resolve()
+      // A slow disk must not make many wait for few: the commits of several batches share its next sync.
+      await Promise.race([runBatch(batch), whenMany.promise])
     }
     isRunning = false
+  }
+
+  async function runBatch(batch: readonly Waiting[]): Promise<void> {
+    const refusal = await runTogether(db, batch)
+    // The database could not be used for seconds: the others need not find that out one after the other.
+    if (refusal !== undefined) for (const { reject } of waiting.splice(0)) reject(refusal.reason)
   }
 
   return (work) =>
@@ -48,6 +57,7 @@ export function sharedTransactions(db: Kysely<Tables>): InTransaction {
         reject,
         run: (tx) => work(tx).then((outcome) => () => resolve(outcome)),
       })
+      if (waiting.length >= MOST) whenMany.resolve()
       if (!isRunning) void runAll()
     })
 }
