@@ -39,7 +39,7 @@ export interface Peer {
   ): boolean
   readonly connected: boolean
   on(event: 'message', listener: (message: unknown, handle: unknown) => void): unknown
-  once(event: 'disconnect', listener: () => void): unknown
+  once(event: 'disconnect' | 'close', listener: () => void): unknown
 }
 
 type Message =
@@ -107,10 +107,13 @@ export function openChannel<Mine extends Questions, Theirs extends Questions>(
       settle(message.id)?.reject(error)
     } else settle(message.id)?.resolve(message.answer)
   })
-  peer.once('disconnect', () => {
+  function end(): void {
     for (const id of [...asked.keys()]) settle(id)?.reject(new ChannelClosed())
     closed.resolve()
-  })
+  }
+  peer.once('disconnect', end)
+  // Before `disconnect`, Node waits until the other side has confirmed the last socket, and a killed process never does.
+  peer.once('close', end)
 
   return {
     async ask(name, body, socket) {
