@@ -49,7 +49,7 @@ type Changes = Pick<Store['changes'], 'isPushed' | 'follow'> &
  * (D-289).
  */
 const WHILE_PUSHED: Duration = seconds(1)
-/** The same once it has told of one, and cannot stop doing so unnoticed (D-364). */
+/** The same, after a first notice from a source that cannot fail silently (D-364). */
 const ONCE_PROVEN: Duration = seconds(2)
 /** Between two rounds that notices start, so that a burst of changes is read together. */
 const LEAST_PAUSE: Duration = milliseconds(50)

@@ -135,7 +135,7 @@ test('D-364: while the database tells of changes, an idle process wakes up once 
   assert.ok(caLooks <= 6, `${caLooks} looks at our own CAs`)
 })
 
-test('D-364: once it has told of one, every two seconds', async (t) => {
+test('D-364: after a first notice, it wakes up every two seconds', async (t) => {
   const { pass } = world(t, { isPushed: true, isProven: true })
   await pass(seconds(2))
   const { wakes, versions, reads } = await pass(seconds(60))

@@ -47,7 +47,7 @@ import { sqlSpentStates } from './sessions/spent-states.ts'
 import { sqlUsedProofs } from './sessions/used-proofs.ts'
 import { inTransaction } from './short-way.ts'
 import type { Tables } from './tables.ts'
-import { type InTransaction, sharedTransactions } from './transactions/shared.ts'
+import { type InTransaction, sharedTransactions } from './transactions/shared-commit.ts'
 import { runAsWhole } from './transactions/whole-calls.ts'
 
 export { StoreUnavailable, unavailable }

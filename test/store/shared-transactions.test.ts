@@ -143,10 +143,12 @@ test('while another program keeps the database locked, all that wait are refused
   await inShared(insert(1))
 })
 
-test('events are told in the order of the transactions, and none of one that failed', async (t) => {
+test('events are reported in the order of their transactions, except those of a failed one', async (t) => {
   const { address } = await sqliteOnDisk.create(t)
-  const told: string[][] = []
-  const store = await openStore(address, (events) => told.push(events.map(({ event }) => event.id)))
+  const reported: string[][] = []
+  const store = await openStore(address, (events) =>
+    reported.push(events.map(({ event }) => event.id)),
+  )
   t.after(() => store.close())
   await Promise.allSettled(
     ['a', 'b', 'c'].map((id) =>
@@ -156,5 +158,5 @@ test('events are told in the order of the transactions, and none of one that fai
       }),
     ),
   )
-  assert.deepEqual(told, [['a'], ['c']])
+  assert.deepEqual(reported, [['a'], ['c']])
 })

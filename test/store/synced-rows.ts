@@ -6,7 +6,7 @@ import { Kysely, sql } from 'kysely'
 import { guarded } from '../../src/store/dialects/guarded.ts'
 import type { SyncFile } from '../../src/store/dialects/sqlite/wal-sync.ts'
 import { sqlite } from '../../src/store/dialects/sqlite.ts'
-import { sharedTransactions } from '../../src/store/transactions/shared.ts'
+import { sharedTransactions } from '../../src/store/transactions/shared-commit.ts'
 import { eventually } from '../support/eventually.ts'
 import { sqliteOnDisk } from './databases.ts'
 

@@ -31,7 +31,7 @@ test('D-374: the threads of the pool have a lower priority, and no other thread'
   const priorities: [string, number][] = JSON.parse(stdout)
   const pool = priorities.filter(([name]) => name === 'libuv-worker')
   assert.notEqual(pool.length, 0)
-  // Whoever runs the tests may have lowered the priority of all of them.
+  // The tests themselves may run at a lower priority.
   const ours = getPriority()
   for (const [name, niceness] of priorities) {
     assert.equal(niceness, name === 'libuv-worker' ? Math.min(ours + 10, 19) : ours, name)
