@@ -127,9 +127,13 @@ test('the ways to a passkey', async (t) => {
     await page.waitForURL(`${service.baseUrl}/account`)
 
     const found = await openLogin(t, browser, app)
+    let sent = 0
+    found.page.on('request', (request) => (sent += request.method() === 'POST' ? 1 : 0))
     await plugIn(found.page, inUse(await lost.credentials()))
     await found.page.getByRole('button', { name: 'Use a passkey' }).click()
     await found.page.getByRole('alert').filter({ hasText: 'cannot be used to sign in' }).waitFor()
+    await found.page.waitForLoadState('networkidle')
+    assert.equal(sent, 1, 'a key that answers by itself is not asked again and again')
     const next = await openLogin(t, browser, app)
     await plugIn(next.page, inUse(await key.credentials()))
     await next.page.getByRole('button', { name: 'Use a passkey' }).click()

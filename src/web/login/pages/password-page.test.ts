@@ -97,3 +97,16 @@ test('the title of the tab says first that something went wrong', () => {
   assert.equal(titleIn(passwordPage(EN, { authRequestId: 'a' })), 'Sign in')
   assert.equal(titleIn(passwordPage(EN, { authRequestId: 'a', error: 'No.' })), 'Error: Sign in')
 })
+
+test('D-446: browsers offer a passkey in the field for the username, until one was refused', () => {
+  const page = { authRequestId: 'request-1', passkey: { challenge: 'x' } }
+  const first = passwordPage(EN, page).toString()
+  assert.match(first, /autocomplete="username webauthn"/)
+  assert.match(first, /<form class="passkey"[^>]* data-autofill/)
+  const typed = passwordPage(EN, { ...page, error: 'No match.' }).toString()
+  assert.match(typed, /<form class="passkey"[^>]* data-autofill/)
+  const refused = passwordPage(EN, { ...page, error: 'No.', isPasskeyRefused: true }).toString()
+  assert.match(refused, /autocomplete="username"/)
+  assert.match(refused, /<form class="passkey"/)
+  assert.doesNotMatch(refused, /data-autofill/)
+})

@@ -23,11 +23,15 @@ export interface PasswordPage {
   readonly choice?: SignerChoice
   /** The options for a passkey alone; undefined if none can be used here. */
   readonly passkey?: object | undefined
+  /** Whether the last attempt was a passkey. */
+  readonly isPasskeyRefused?: true
 }
 
 export function passwordPage(presentation: Presentation, page: PasswordPage): SafeHtml {
   const { say } = presentation
   const { authRequestId, username = '', error, choice = { links: [] }, passkey } = page
+  // What answers without its user, such as some password managers, would be asked and refused without end.
+  const isOfferedInField = passkey !== undefined && page.isPasskeyRefused !== true
   // The error describes the focused field, so that a screen reader announces it when the page opens.
   const described = error === undefined ? undefined : html` aria-describedby="error"`
   const onUsername = username === '' ? html` autofocus` : undefined
@@ -39,7 +43,7 @@ export function passwordPage(presentation: Presentation, page: PasswordPage): Sa
     content: html`${alert(error)}<form method="post" action="/oidc/login/username">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <label for="username">${say('signIn.username')}</label>
-<input id="username" name="username" type="text" value="${username}" required autocomplete="${passkey === undefined ? 'username' : 'username webauthn'}" autocapitalize="none" autocorrect="off" spellcheck="false"${described}${onUsername}>
+<input id="username" name="username" type="text" value="${username}" required autocomplete="${isOfferedInField ? 'username webauthn' : 'username'}" autocapitalize="none" autocorrect="off" spellcheck="false"${described}${onUsername}>
 ${passwordField(presentation, {
   name: 'password',
   label: say('signIn.password'),
@@ -47,7 +51,7 @@ ${passwordField(presentation, {
   attributes: html`${described}${onPassword}`,
 })}
 <button type="submit">${say('signIn.submit')}</button>
-</form>${passkey === undefined ? undefined : withPasskey(presentation, authRequestId, passkey)}${choice.links.length === 0 ? undefined : others(presentation, choice)}
+</form>${passkey === undefined ? undefined : withPasskey(presentation, { authRequestId, options: passkey, isOfferedInField })}${choice.links.length === 0 ? undefined : others(presentation, choice)}
 ${HELPERS}`,
   })
 }
@@ -58,7 +62,18 @@ ${signerLinks(presentation, choice)}`
 }
 
 /** D-431. Without scripts there is no button, and the password works all the same. */
-function withPasskey(presentation: Presentation, authRequestId: string, options: object): SafeHtml {
+function withPasskey(
+  presentation: Presentation,
+  {
+    authRequestId,
+    options,
+    isOfferedInField,
+  }: {
+    readonly authRequestId: string
+    readonly options: object
+    readonly isOfferedInField: boolean
+  },
+): SafeHtml {
   return html`\n${passkeyForm(presentation, {
     action: '/oidc/login/passkey',
     kind: 'get',
@@ -66,7 +81,7 @@ function withPasskey(presentation: Presentation, authRequestId: string, options:
     fields: { id: authRequestId },
     button: presentation.say('signIn.passkey'),
     look: 'choice',
-    autofill: true,
+    ...(isOfferedInField ? { autofill: true } : {}),
   })}
 ${PASSKEYS}`
 }

@@ -54,7 +54,7 @@ export function addLoginPasskey(
       authRequestId,
       choice: choiceOf(ports.rules, authRequestId),
       passkey: offeredPasskey(ports, listener, call, found),
-      ...(error === undefined ? {} : { error }),
+      ...(error === undefined ? {} : { error, isPasskeyRefused: true }),
     })
 
   router.add(
