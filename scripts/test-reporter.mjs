@@ -10,6 +10,7 @@ const QUOTED_CHARACTERS = 20_000
 export default async function* reportToParent(events) {
   const printed = new Map()
   const cpu = cpuMeter()
+  let waiting = 0
   for await (const { type, data } of events) {
     if (type === 'test:stdout' || type === 'test:stderr') {
       printed.set(
@@ -19,6 +20,11 @@ export default async function* reportToParent(events) {
     } else if (type === 'test:pass' || type === 'test:fail') {
       const cpuSeconds = data.nesting === 0 ? cpu.sinceLast() : 0
       await send({ ...outcome(type, data, printed.get(data.file)), cpuSeconds })
+      if (data.nesting === 0) waiting -= 1
+      // All files are loaded before the first test begins, so no other test comes.
+      if (waiting === 0) await send({ isOver: true })
+    } else if (type === 'test:enqueue' && data.nesting === 0) {
+      waiting += 1
     } else if (type === 'test:start' && data.nesting === 0) {
       cpu.begin()
     } else if (type === 'test:diagnostic' && data.message.startsWith('Error: ')) {

@@ -21,8 +21,18 @@ test('depends on the load', () => {
 })
 `
 /** Its test passes, but something that it left open keeps its process alive. */
-const HANGS =
-  "import { test } from 'node:test'\nimport { createServer } from 'node:http'\ntest('is fine', () => { createServer().listen(0) })\n"
+const LEAVES_OPEN = `import { test } from 'node:test'
+import { createServer } from 'node:http'
+test('is fine', () => { createServer().listen(0) })
+`
+/** Something fails before it is closed. */
+const FAILS_AND_LEAVES_OPEN = `${LEAVES_OPEN}
+test('is wrong', () => { throw new Error('the reason') })
+`
+/** Its test waits for what never comes. */
+const HANGS = `import { test } from 'node:test'
+test('waits', () => new Promise((resolve) => setInterval(() => resolve === 1, 1_000)))
+`
 /** Its test passes, although something that it began throws meanwhile. */
 const THROWS_ELSEWHERE = `import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -85,6 +95,21 @@ test('ends a process that reports nothing any more, and goes on', async (t) => {
   assert.match(run.all, /2 of 2 files/)
 })
 
+test('ends a process that something keeps alive after its last test', async (t) => {
+  const texts = { 'a.test.mjs': PASSES, 'b.test.mjs': LEAVES_OPEN }
+  const run = await runAll(t, texts, { linger: 1_000 })
+  assert.equal(run.isGood, false)
+  assert.match(run.end, /Its tests are over, but what one of them left open keeps it alive\./)
+  assert.match(run.all, /2 of 2 files/)
+})
+
+test('does not count what a failed test left open as another failure', async (t) => {
+  const texts = { 'a.test.mjs': PASSES, 'b.test.mjs': FAILS_AND_LEAVES_OPEN }
+  const run = await runAll(t, texts, { linger: 1_000 })
+  assert.doesNotMatch(run.all, /left open|ended early/)
+  assert.match(run.end, /2 passed, 1 failed, 0 skipped\n$/)
+})
+
 test('waits longer for tests that repeat more often', () => {
   const minutes = (rounds) => longestSilence(rounds) / 60_000
   assert.deepEqual([1, 10, 25].map(minutes), [5, 23, 53])
@@ -98,7 +123,7 @@ test('does not run again when more files fail than the load explains', async (t)
 })
 
 /** Runs files of these texts in one lane. */
-async function runAll(t, texts, { repeated = 10, silence } = {}) {
+async function runAll(t, texts, { repeated = 10, silence, linger } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-runner-'))
   t.after(() => rm(folder, { recursive: true }))
   const files = Object.keys(texts).map((name) => relative(process.cwd(), join(folder, name)))
@@ -107,7 +132,8 @@ async function runAll(t, texts, { repeated = 10, silence } = {}) {
   const output = { write: (text) => (all += text) }
   const progress = createProgress({ kinds: [{ kind: 'unit', files }], output })
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  await runLanes([files], { atOnce: 1, repeated, silence, extra: [], envOf: () => env, progress })
+  const times = { silence, linger }
+  await runLanes([files], { atOnce: 1, repeated, ...times, extra: [], envOf: () => env, progress })
   const isGood = progress.close()
   return { isGood, all, end: all.slice(all.indexOf('Slowest files')) }
 }

@@ -11,8 +11,10 @@ const PRELOAD = fileURLToPath(new URL('./test-preload.cjs', import.meta.url))
 const LAST_WORDS = 20_000
 /** If more files fail, the change is broken rather than a test unsteady, and nothing is run again (D-258). */
 const REPEATED_FILES = 10
-/** A process that reports nothing for so long hangs: a test left something open, or waits for what never comes. */
+/** A process that reports nothing for so long hangs: a test waits for what never comes. */
 const SILENCE_MILLISECONDS = 5 * 60_000
+/** A process that is still there so long after its last test has something open that nobody closes. */
+const LINGER_MILLISECONDS = 30_000
 /** A test reports when its last round is over, so each further round may take this long. */
 const ROUND_MILLISECONDS = 2 * 60_000
 
@@ -51,7 +53,8 @@ export async function runLanes(lanes, { atOnce, repeated = REPEATED_FILES, ...op
 
 /** Returns the files that the process did not come to, because it died before. */
 async function runShard(files, options) {
-  const { extra, envOf, progress, isAlone = false, silence = SILENCE_MILLISECONDS } = options
+  const { extra, envOf, progress, isAlone = false } = options
+  const { silence = SILENCE_MILLISECONDS, linger = LINGER_MILLISECONDS } = options
   // A file that runs alone says which test an uncaught exception belongs to.
   const preload = isAlone ? [] : ['--expose-internals', '--require', PRELOAD]
   const runner = ['--test', '--test-isolation=none', `--test-reporter=${REPORTER}`]
@@ -66,10 +69,13 @@ async function runShard(files, options) {
   }
   for (const stream of [tests.stdout, tests.stderr]) stream.setEncoding('utf8').on('data', keep)
 
-  const hanging = setTimeout(() => {
-    keep(`It reported nothing for ${silence / 1_000} s.\n`)
-    tests.kill('SIGKILL')
-  }, silence)
+  let hanging = killAfter(silence, `It reported nothing for ${silence / 1_000} s.`)
+  function killAfter(milliseconds, reason) {
+    return setTimeout(() => {
+      keep(`${reason}\n`)
+      tests.kill('SIGKILL')
+    }, milliseconds)
+  }
   let begun = 0
   let hasFailure = false
   let isComplete = false
@@ -91,6 +97,13 @@ async function runShard(files, options) {
     hanging.refresh()
     if (message.isEnd) {
       isComplete = true
+    } else if (message.isOver) {
+      isComplete = true
+      clearTimeout(hanging)
+      hanging = killAfter(
+        linger,
+        'Its tests are over, but what one of them left open keeps it alive.',
+      )
     } else if (message.warning !== undefined) {
       keep(`${message.warning}\n`)
     } else if (message.uncaught !== undefined) {
