@@ -14,7 +14,7 @@ const REPEATED_FILES = 10
 /** A process that reports nothing for so long hangs: a test waits for what never comes. */
 const SILENCE_MILLISECONDS = 5 * 60_000
 /** A process that is still there so long after its last test has something open that nobody closes. */
-const LINGER_MILLISECONDS = 30_000
+const LINGER_MILLISECONDS = 60_000
 /** A test reports when its last round is over, so each further round may take this long. */
 const ROUND_MILLISECONDS = 2 * 60_000
 

@@ -46,7 +46,7 @@ const KINDS = {
       'test/protocol/{router-feed,session-certificates}/**/*.test.ts',
       'test/store/sqlite.test.ts',
     ],
-    shards: 3,
+    shards: 6,
   },
 }
 /** How many of these processes run at a time, of any kind: each waits for a third of its time, and no core should. */
@@ -90,6 +90,8 @@ const env = {
   LATCHKEY_TEST_ROUNDS: String(rounds),
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/tests', import.meta.url)),
   ...(postgres === undefined ? {} : { TEST_POSTGRES_URL: postgres.url }),
+  // It has a process of ours, unless somebody gave another server.
+  TEST_POSTGRES_IS_TEMPORARY: String(postgres?.pid !== undefined),
   ...(programs === undefined ? {} : { LATCHKEY_TEST_PROGRAMS: programs }),
   ...(programs === undefined ? {} : { LATCHKEY_TEST_STARTED: join(programs, 'started') }),
   ...process.env,
