@@ -90,7 +90,14 @@ test('a given certificate', async (t) => {
         service,
       )
       assert.equal((await service.call('/version')).status, 200)
-      assert.equal(messages('a server certificate was reloaded').length, 1)
+      // Its log line is written a moment after the first handshake that shows it.
+      const reloaded = () => messages('a server certificate was reloaded').length
+      await waitFor(
+        () => reloaded() > 0,
+        () => 'the log line',
+        service,
+      )
+      assert.equal(reloaded(), 1)
     },
   )
 

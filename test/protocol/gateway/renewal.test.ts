@@ -14,7 +14,14 @@ import { CLIENT } from '../../support/certificates/renewal.ts'
 import { administrate } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 
-const SILENT = { debug() {}, info() {}, warn() {}, error() {} }
+/** Why the last renewal failed. */
+let failure: unknown
+const LOG = {
+  debug() {},
+  info() {},
+  warn() {},
+  error: ({ err }: { readonly err?: unknown }) => (failure = err),
+}
 
 test('the certificate of a gateway', async (t) => {
   const service = await startService(t)
@@ -39,7 +46,7 @@ test('the certificate of a gateway', async (t) => {
   const renewal = () =>
     createRenewal({
       clock,
-      log: SILENT,
+      log: LOG,
       controller: () => service.baseUrl,
       read: async () => stored,
       store: async (next) => {
@@ -74,7 +81,7 @@ test('the certificate of a gateway', async (t) => {
       let isAway = true
       const one = createRenewal({
         clock,
-        log: SILENT,
+        log: LOG,
         controller: () => (isAway ? 'https://localhost:1' : service.baseUrl),
         read: async () => stored,
         store: async (next) => {
@@ -122,6 +129,7 @@ test('the certificate of a gateway', async (t) => {
     failsToStore = true
     assert.equal(await renewal().look(), 'failed')
     failsToStore = false
+    assert.match(String(failure), /killed/)
     assert.equal(stored.isUnconfirmed, true)
     assert.notEqual(stored.cert, before.cert)
     assert.equal(await renewal().look(), 'confirmed')
