@@ -104,6 +104,8 @@ export type FactorVerdict =
        * are wrong answers, and the caller learns nothing else (R085). The caller holds the identity (D-284).
        */
       take(tx: SecondFactorStores): Promise<boolean>
+      /** As for a wrong answer, which it is if it cannot be taken. */
+      readonly clock?: ClockOff
     }
   | WrongAnswer
   | { readonly verdict: 'not-enrolled' }

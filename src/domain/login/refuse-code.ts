@@ -19,9 +19,16 @@ export type RefusedCode =
   | { readonly verdict: 'not-enrolled' }
   | { readonly verdict: 'blocked'; readonly retryAfterSeconds: number }
 
-/** An answer that matched, but was spent before it was taken. */
-export function spentAnswer(by: Extract<FactorVerdict, { verdict: 'matches' }>['by']): WrongAnswer {
-  return by === 'passkey' ? { verdict: 'wrong', passkey: 'challenge' } : { verdict: 'wrong' }
+/** An answer that matched, but could not be taken. */
+export function spentAnswer({
+  by,
+  clock,
+}: Pick<Extract<FactorVerdict, { verdict: 'matches' }>, 'by' | 'clock'>): WrongAnswer {
+  return {
+    verdict: 'wrong',
+    ...(by === 'passkey' ? { passkey: 'challenge' } : {}),
+    ...(clock === undefined ? {} : { clock }),
+  }
 }
 
 /** What the event says about a wrong answer, and the code that its caller gets. */

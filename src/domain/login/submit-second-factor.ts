@@ -72,7 +72,7 @@ export async function submitSecondFactor(
   })
   // R085: a parallel call used the same code first.
   if (step === 'taken') {
-    throw await refuseCode(ports, request, factor, spentAnswer(verdict.by), caller)
+    throw await refuseCode(ports, request, factor, spentAnswer(verdict), caller)
   }
   return step
 }

@@ -195,7 +195,7 @@ export async function spend(
     await allowed(tx)
     return true
   })
-  if (!isTaken) throw await refuse(ports, one, spentAnswer(verdict.by), caller)
+  if (!isTaken) throw await refuse(ports, one, spentAnswer(verdict), caller)
 }
 
 /**

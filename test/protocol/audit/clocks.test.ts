@@ -32,6 +32,20 @@ test('a code of an app whose clock is off is refused like any other, and its eve
   assert.deepEqual(event?.details, { method: 'totp', clock: { of: 'totp', aheadSeconds: -120 } })
 })
 
+test('a code of digits that recovery codes have, too, is no exception', async (t) => {
+  const service = await startService(t)
+  service.clock.hold()
+  const person = await enrolledPerson(service, await administrate(service))
+  while (!/^[2-7]{6}$/.test(person.app.code())) service.clock.advance(seconds(30))
+  const { authRequestId } = await partialLogin(service, person)
+  const early = person.app.code()
+  service.clock.advance(seconds(120))
+  const late = await submitCode(service, authRequestId, early)
+  assert.equal(late.status, 400)
+  const [event] = await eventsOf(service, late)
+  assert.deepEqual(event?.details, { method: 'totp', clock: { of: 'totp', aheadSeconds: -120 } })
+})
+
 test('/version tells the time of the server, by the clock that judges tokens', async (t) => {
   const service = await startService(t)
   service.clock.hold()

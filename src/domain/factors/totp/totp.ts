@@ -29,8 +29,7 @@ export async function checkCode(
   const step = matchingStep(secret, code, now)
   if (step === undefined) {
     // A code made only of the digits 2 to 7 can be either.
-    const verdict = checkRecoveryCode(vault, identityId, code)
-    return verdict.verdict === 'wrong' ? { ...verdict, ...clockOffOf(secret, code, now) } : verdict
+    return { ...checkRecoveryCode(vault, identityId, code), ...clockOffOf(secret, code, now) }
   }
   const take = spending(identityId, (tx) => tx.totpEnrollments.takeStep(identityId, step))
   return { verdict: 'matches', by: 'totp', take }
