@@ -54,7 +54,7 @@ const AT_ONCE = 6
 /** Where Linux has a disk in memory, and what the tests may need of it: about ten times what they use. */
 const MEMORY = '/dev/shm'
 const ROOM = 4 * 1024 ** 3
-/** About how long files take alone, if it is more than a few seconds. Nothing but the order depends on it. */
+/** About how long files take beside others, if it is more than a few seconds. Nothing but the order depends on it. */
 const SECONDS = JSON.parse(readFileSync(new URL('./test-seconds.json', import.meta.url), 'utf8'))
 
 const [names, extra] = split(process.argv.slice(2))
