@@ -3,9 +3,8 @@
  * D-326, D-150, D-153.
  */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import {
-  type Client,
   connect,
   FactorRequired,
   LoginRefused,
@@ -17,19 +16,15 @@ import {
   SessionEnded,
   UntrustedServer,
 } from '../../../src/client/client.ts'
-import { type FakeServer, SCENARIO_NAMES, startFakeServer } from '../../../src/testing/testing.ts'
+import { SCENARIO_NAMES, startFakeServer } from '../../../src/testing/testing.ts'
 
 const WHO = '/edge/client/v1/current-identity'
 
-/** The scenarios that a test below is about. */
-const covered = new Set<string>()
+/** The scenarios that a test below is about; these need a server of their own. */
+const covered = new Set<string>(['restored-backup', 'expired-ca'])
 
-let server: FakeServer
-let client: Client
-before(async () => {
-  server = await startFakeServer()
-  client = await connect({ url: server.url, ca: server.ca })
-})
+const server = await startFakeServer()
+const client = await connect({ url: server.url, ca: server.ca })
 after(async () => {
   client.close()
   await server.stop()
@@ -213,7 +208,6 @@ scenario(
 )
 
 test('restored-backup: ends the session, and a new login works', async () => {
-  covered.add('restored-backup')
   const own = await startFakeServer()
   const other = await connect({ url: own.url, ca: own.ca })
   try {
@@ -248,7 +242,6 @@ test('restored-backup: ends the session, and a new login works', async () => {
 })
 
 test('expired-ca: trusts nobody with an expired CA, and sends nothing', async () => {
-  covered.add('expired-ca')
   const own = await startFakeServer({ script: [{ after: 'start', scenario: 'expired-ca' }] })
   try {
     const begun = own.requests.length
