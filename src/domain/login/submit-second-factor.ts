@@ -70,7 +70,7 @@ export async function submitSecondFactor(
       return true
     },
   })
-  // R085: a parallel call used the same code first.
+  // R085: a parallel call used the same code first, or it is not one of the recovery codes.
   if (step === 'taken') {
     throw await refuseCode(ports, request, factor, spentAnswer(verdict), caller)
   }

@@ -32,7 +32,7 @@ test('a code of an app whose clock is off is refused like any other, and its eve
   assert.deepEqual(event?.details, { method: 'totp', clock: { of: 'totp', aheadSeconds: -120 } })
 })
 
-test('a code of digits that recovery codes have, too, is no exception', async (t) => {
+test('the event also says so for a code that could be a recovery code', async (t) => {
   const service = await startService(t)
   service.clock.hold()
   const person = await enrolledPerson(service, await administrate(service))

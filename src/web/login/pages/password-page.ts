@@ -7,7 +7,7 @@ import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
 import { loginAddress } from '../login-address.ts'
 import { HELPERS } from '../look/helpers-script.ts'
-import { passkeyForm } from '../look/passkey-form.ts'
+import { type PasskeyForm, passkeyForm } from '../look/passkey-form.ts'
 import { PASSKEYS } from '../look/passkey-script.ts'
 import { passwordField } from '../password-field.ts'
 import type { Presentation } from '../presentation.ts'
@@ -30,7 +30,7 @@ export interface PasswordPage {
 export function passwordPage(presentation: Presentation, page: PasswordPage): SafeHtml {
   const { say } = presentation
   const { authRequestId, username = '', error, choice = { links: [] }, passkey } = page
-  // What answers without its user, such as some password managers, would be asked and refused without end.
+  // After a refusal, an authenticator that answers without its user would be asked again and again.
   const isOfferedInField = passkey !== undefined && page.isPasskeyRefused !== true
   // The error describes the focused field, so that a screen reader announces it when the page opens.
   const described = error === undefined ? undefined : html` aria-describedby="error"`
@@ -51,7 +51,7 @@ ${passwordField(presentation, {
   attributes: html`${described}${onPassword}`,
 })}
 <button type="submit">${say('signIn.submit')}</button>
-</form>${passkey === undefined ? undefined : withPasskey(presentation, { authRequestId, options: passkey, isOfferedInField })}${choice.links.length === 0 ? undefined : others(presentation, choice)}
+</form>${passkey === undefined ? undefined : withPasskey(presentation, authRequestId, { options: passkey, ...(isOfferedInField && { autofill: true }) })}${choice.links.length === 0 ? undefined : others(presentation, choice)}
 ${HELPERS}`,
   })
 }
@@ -64,24 +64,16 @@ ${signerLinks(presentation, choice)}`
 /** D-431. Without scripts there is no button, and the password works all the same. */
 function withPasskey(
   presentation: Presentation,
-  {
-    authRequestId,
-    options,
-    isOfferedInField,
-  }: {
-    readonly authRequestId: string
-    readonly options: object
-    readonly isOfferedInField: boolean
-  },
+  authRequestId: string,
+  offer: Pick<PasskeyForm, 'options' | 'autofill'>,
 ): SafeHtml {
   return html`\n${passkeyForm(presentation, {
     action: '/oidc/login/passkey',
     kind: 'get',
-    options,
     fields: { id: authRequestId },
     button: presentation.say('signIn.passkey'),
     look: 'choice',
-    ...(isOfferedInField ? { autofill: true } : {}),
+    ...offer,
   })}
 ${PASSKEYS}`
 }
