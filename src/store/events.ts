@@ -1,5 +1,5 @@
 /** Audit events: columns for the fields that are searched, one JSON column for those specific to the type. */
-import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
+import type { ExpressionBuilder, Kysely, Selectable, Transaction } from 'kysely'
 import type { IdentityId } from '../base/ids.ts'
 import { isStorable } from '../base/text.ts'
 import type { AuditEvent } from '../domain/audit/events.ts'
@@ -53,10 +53,7 @@ export function sqlEvents(
         if (event.type === 'login.failed') await writeNothing(db, row)
         return onInserted({ event, names: NO_NAMES, kept: fold })
       }
-      if (fold === undefined) {
-        const names = namesIn(await INSERT.first(db, row))
-        return onInserted({ event, names, kept: 'row' })
-      }
+      if (fold === undefined) return onInserted(keptAs(event, await INSERT.first(db, row)))
       const inserted = await db
         .insertInto('events')
         .values((eb) => ({ ...withNames(eb, row), fold_key: fold.key }))
@@ -87,6 +84,15 @@ export function sqlEvents(
     removeOlderThan: (before, limit) =>
       removeBefore(db, { table: 'events', key: 'id', time: 'at' }, before, limit),
   }
+}
+
+/** An event that is a row of its own, in a transaction on SQLite, where nothing is waited for (D-466). */
+export function insertEventNow(tx: Transaction<Tables>, event: AuditEvent): KeptEvent {
+  return keptAs(event, INSERT.firstNow(tx, eventRow(event)))
+}
+
+function keptAs(event: AuditEvent, row: Parameters<typeof namesIn>[0]): KeptEvent {
+  return { event, names: namesIn(row), kept: 'row' }
 }
 
 /**

@@ -2,7 +2,14 @@
  * Queries whose text never changes: built and compiled once for each database, then run with other values. Building and
  * compiling takes about eight times as long as running the prepared statement (D-280).
  */
-import type { Compilable, CompiledQuery, Insertable, Kysely, QueryResult } from 'kysely'
+import type {
+  Compilable,
+  CompiledQuery,
+  Insertable,
+  Kysely,
+  QueryResult,
+  Transaction,
+} from 'kysely'
 import { type Outcome, runCompiled } from './short-way.ts'
 import type { Tables } from './tables.ts'
 
@@ -20,6 +27,10 @@ export interface FixedQuery<Values, Row> {
   first(db: Kysely<Tables>, values: Values): Promise<Row | undefined>
   /** Returns the number of rows that the statement inserted, changed or deleted. */
   count(db: Kysely<Tables>, values: Values): Promise<number>
+  /** In a transaction on SQLite, where nothing is waited for (D-466). */
+  runNow(tx: Transaction<Tables>, values: Values): QueryResult<Row>
+  firstNow(tx: Transaction<Tables>, values: Values): Row | undefined
+  countNow(tx: Transaction<Tables>, values: Values): number
 }
 
 /**
@@ -46,6 +57,12 @@ export function fixedQuery<Values extends object, Row>(
     return runCompiled(db, { ...query, parameters })
   }
 
+  function runNow(tx: Transaction<Tables>, values: Values): QueryResult<Row> {
+    const outcome = run(tx, values)
+    if (outcome instanceof Promise) throw new Error('this database does not answer at once')
+    return outcome
+  }
+
   return {
     run: async (db, values) => run(db, values),
     async first(db, values) {
@@ -55,10 +72,16 @@ export function fixedQuery<Values extends object, Row>(
     },
     async count(db, values) {
       const outcome = run(db, values)
-      const { numAffectedRows } = outcome instanceof Promise ? await outcome : outcome
-      return Number(numAffectedRows ?? 0n)
+      return countIn(outcome instanceof Promise ? await outcome : outcome)
     },
+    runNow,
+    firstNow: (tx, values) => runNow(tx, values).rows[0],
+    countNow: (tx, values) => countIn(runNow(tx, values)),
   }
+}
+
+function countIn({ numAffectedRows = 0n }: QueryResult<unknown>): number {
+  return Number(numAffectedRows)
 }
 
 type Row = Readonly<Record<string, unknown>>
@@ -75,7 +98,24 @@ export async function insertRow<Table extends keyof Tables & string>(
   row: Insertable<Tables[Table]>,
   unless?: keyof Tables[Table] & string,
 ): Promise<boolean> {
-  const columns = Object.keys(row)
+  return (await insertQuery(table, Object.keys(row), unless).count(db, row as Row)) === 1
+}
+
+/** The same in a transaction on SQLite, where nothing is waited for (D-466). */
+export function insertRowNow<Table extends keyof Tables & string>(
+  tx: Transaction<Tables>,
+  table: Table,
+  row: Insertable<Tables[Table]>,
+  unless?: keyof Tables[Table] & string,
+): boolean {
+  return insertQuery(table, Object.keys(row), unless).countNow(tx, row as Row) === 1
+}
+
+function insertQuery(
+  table: keyof Tables & string,
+  columns: readonly string[],
+  unless: string | undefined,
+): FixedQuery<Row, unknown> {
   const key = [table, unless, ...columns].join(' ')
   let query = inserts.get(key)
   if (query === undefined) {
@@ -87,5 +127,5 @@ export async function insertRow<Table extends keyof Tables & string>(
     })
     inserts.set(key, query)
   }
-  return (await query.count(db, row as Row)) === 1
+  return query
 }

@@ -5,9 +5,8 @@
 import { Kysely } from 'kysely'
 import type { Secret } from '../base/secrets/secret.ts'
 import type { Store, Stores } from '../domain/stores.ts'
-import { beginInSteps, spendInSteps } from '../domain/tokens/in-steps.ts'
 import { StoreUnavailable } from '../errors/store-unavailable.ts'
-import type { Database } from './dialects/database.ts'
+import type { Database, Written } from './dialects/database.ts'
 import { guarded, unavailable } from './dialects/guarded.ts'
 import { checkFile } from './dialects/sqlite/check.ts'
 import { sqlite } from './dialects/sqlite.ts'
@@ -81,15 +80,27 @@ export async function openStore(
   const emit = (event: KeptEvent) => onEvents([event])
   const version = database.openVersion?.()
   const followed = storesOn(aside, database, emit)
-  const run: InTransaction = database.hasOneWriter
-    ? sharedTransactions(db)
-    : (work) => inTransaction(db, work)
+  const shared = sharedTransactions(db)
+  const run: InTransaction = database.hasOneWriter ? shared.run : (work) => inTransaction(db, work)
   const transaction: Store['transaction'] = async (work) => {
     const events: KeptEvent[] = []
     const outcome = await run((tx) => within(tx, database, (event) => events.push(event), work))
     if (events.length > 0) onEvents(events)
     return outcome
   }
+  const written = <Given, Outcome>(write: Written<(given: Given) => Promise<Outcome>>) =>
+    'inOneStatement' in write
+      ? (given: Given) => write.inOneStatement(db, emit, given)
+      : async (given: Given) => {
+          // Only of the attempt that was committed.
+          let events: KeptEvent[] = []
+          const outcome = await shared.runPrompt((tx) => {
+            events = []
+            return write.inOneTurn(tx, (event) => events.push(event), given)
+          })
+          if (events.length > 0) onEvents(events)
+          return outcome
+        }
   return {
     ...storesOn(db, database, emit),
     aside: version === undefined ? followed : rememberReads(followed, () => version.current()),
@@ -100,12 +111,8 @@ export async function openStore(
       version: () => version?.current(),
     },
     transaction,
-    spendRefreshToken: (spending) =>
-      database.spendRefreshToken?.(db, emit, spending) ??
-      transaction((tx) => spendInSteps(tx, spending)),
-    beginSession: (beginning) =>
-      database.beginSession?.(db, emit, beginning) ??
-      transaction((tx) => beginInSteps(tx, beginning)),
+    spendRefreshToken: written(database.spendRefreshToken),
+    beginSession: written(database.beginSession),
     databaseTime: () => database.readTime(aside),
     async close() {
       version?.close()

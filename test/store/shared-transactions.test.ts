@@ -4,15 +4,21 @@ import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Kysely, sql } from 'kysely'
+import { CompiledQuery, type Kysely, sql } from 'kysely'
 import { StoreUnavailable } from '../../src/errors/store-unavailable.ts'
 import { openStore } from '../../src/store/open.ts'
+import { runCompiled } from '../../src/store/short-way.ts'
 import { eventually } from '../support/eventually.ts'
 import { sqliteOnDisk } from './databases.ts'
 import { anEvent } from './samples.ts'
 import { heldSyncs, openRows, type Rows } from './synced-rows.ts'
 
 const insert = (n: number) => (tx: Kysely<Rows>) => tx.insertInto('rows').values({ n }).execute()
+/** Without waiting for anything (D-466). */
+const insertNow = (n: number) => (tx: Kysely<Rows>) => {
+  const outcome = runCompiled(tx as never, CompiledQuery.raw('insert into rows values (?)', [n]))
+  assert.ok(!(outcome instanceof Promise))
+}
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n)
 
 /** The frames in the WAL that end a commit: https://sqlite.org/fileformat2.html#wal_file_format */
@@ -159,4 +165,69 @@ test('events are reported in the order of their transactions, except those of a 
     ),
   )
   assert.deepEqual(reported, [['a'], ['c']])
+})
+
+test('D-466: those that wait for nothing share a commit without savepoints', async (t) => {
+  const { path, inOneTurn, inShared, committed } = await openRows(t)
+  const prepared = t.mock.method(DatabaseSync.prototype, 'prepare')
+  const before = commitsIn(path)
+  await Promise.all(upTo(8).map((n) => inOneTurn(insertNow(n))))
+  assert.equal(commitsIn(path) - before, 1)
+  assert.deepEqual(committed(), upTo(8))
+  const savepoints = () =>
+    prepared.mock.calls.filter(({ arguments: [text] }) => /savepoint/.test(String(text))).length
+  assert.equal(savepoints(), 0)
+  await Promise.all([inOneTurn(insertNow(8)), inShared(insert(9))])
+  assert.equal(savepoints(), 1)
+  assert.deepEqual(committed(), upTo(10))
+})
+
+for (const [beside, further] of [
+  ['others of its kind', []],
+  ['one that may not be repeated', [5]],
+] as const) {
+  test(`D-466: one that fails beside ${beside} fails alone`, async (t) => {
+    const { inOneTurn, inShared, committed } = await openRows(t)
+    await inShared(insert(0))
+    const runs: number[] = []
+    const repeatable = [2, 3, 4].map((n) =>
+      inOneTurn((tx) => {
+        insertNow(n)(tx)
+        if (n === 3) insertNow(0)(tx)
+        return n
+      }),
+    )
+    const others = further.map((n) =>
+      inShared(async (tx) => {
+        runs.push(n)
+        await insert(n)(tx)
+        return n
+      }),
+    )
+    const outcomes = await Promise.allSettled([...repeatable, ...others])
+    assert.deepEqual(
+      outcomes.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message)),
+      [2, 'UNIQUE constraint failed: rows.n', 4, ...further],
+    )
+    assert.deepEqual(committed(), [0, 2, 4, ...further])
+    assert.deepEqual(runs, further)
+  })
+}
+
+test('D-466: if the commit fails, none is repeated', async (t) => {
+  const { inOneTurn, onSync } = await openRows(t)
+  onSync(() => Promise.reject(new Error('EIO')))
+  const runs: number[] = []
+  const outcomes = await Promise.allSettled(
+    upTo(3).map((n) =>
+      inOneTurn((tx) => {
+        runs.push(n)
+        insertNow(n)(tx)
+      }),
+    ),
+  )
+  for (const outcome of outcomes) {
+    assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreUnavailable)
+  }
+  assert.deepEqual(runs, upTo(3))
 })

@@ -27,7 +27,9 @@ export async function openRows(t: TestContext) {
     db,
     path,
     /** In a transaction that is shared with others (D-373). */
-    inShared: <T>(work: (tx: Kysely<Rows>) => Promise<T>) => shared((tx) => work(tx as never)),
+    inShared: <T>(work: (tx: Kysely<Rows>) => Promise<T>) => shared.run((tx) => work(tx as never)),
+    /** The same for work that waits for nothing (D-466). */
+    inOneTurn: <T>(work: (tx: Kysely<Rows>) => T) => shared.runPrompt((tx) => work(tx as never)),
     onSync: (replacement: SyncFile) => {
       syncFile = replacement
     },

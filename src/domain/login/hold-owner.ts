@@ -23,23 +23,9 @@ export async function holdIdentity(
   if ((await tx.identities.hold(identityId)) === undefined) throw startAgain('identity-missing')
 }
 
-/** For an existing session: the identity is enabled, and its credential has not been removed. */
-export async function holdOwner(
-  tx: Tx,
-  { identityId, authenticatorId, method }: ProvenPrimary,
-  now: Instant,
-): Promise<boolean> {
-  const identity = await tx.identities.hold(identityId)
-  if (identity === undefined || isDisabled(identity, now)) return false
-  if (authenticatorId === undefined) return true
-  const registered = method === 'passkey' ? tx.passkeys : tx.authenticators
-  return (await registered.find(authenticatorId)) !== undefined
-}
-
 /**
- * For a login: also checks that the identity is unchanged in what ends sessions, that its sessions were not all ended
- * since (D-226), and that the password or certificate is still the one that was presented (D-122). Marks the credential
- * as used now. Returns the identity, or undefined if one of these checks fails.
+ * For a login: the identity is still accepted, and the password or certificate is still the one that was presented
+ * (D-122). Marks the credential as used now. Returns the identity, or undefined if one of these checks fails.
  */
 export async function holdLogin(
   tx: Tx,
@@ -48,14 +34,27 @@ export async function holdLogin(
 ): Promise<Identity | undefined> {
   const { identityId, authenticatorId, method, credentialVersion = 0, at } = primary
   const identity = await tx.identities.hold(identityId)
-  if (identity === undefined || isDisabled(identity, now)) return undefined
-  if (endsSessions(seen, identity) || isVoided(primary, identity)) return undefined
+  if (identity === undefined || !isStillAccepted(primary, seen, identity, now)) return undefined
   if (authenticatorId === undefined) return identity
   if (method === 'passkey') {
     return (await tx.passkeys.find(authenticatorId)) === undefined ? undefined : identity
   }
   const isSame = await tx.authenticators.markUsed(authenticatorId, credentialVersion, at)
   return isSame ? identity : undefined
+}
+
+/**
+ * For a login with the identity as it was seen: it is enabled, unchanged in what ends sessions, and its sessions were not
+ * all ended since (D-226).
+ */
+export function isStillAccepted(
+  primary: ProvenPrimary,
+  seen: Identity,
+  identity: Identity,
+  now: Instant,
+): boolean {
+  if (isDisabled(identity, now) || isVoided(primary, identity)) return false
+  return !endsSessions(seen, identity)
 }
 
 /** D-34, D-122: tokens carry these values and calls rely on them. If one changes, every session ends. */

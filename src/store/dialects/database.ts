@@ -1,7 +1,7 @@
 /**
  * What differs between the databases. Everything else in the store is written once, for both.
  */
-import type { Dialect, Kysely, QueryExecutorProvider } from 'kysely'
+import type { Dialect, Kysely, QueryExecutorProvider, Transaction } from 'kysely'
 import type { Instant } from '../../base/time/instant.ts'
 import type { BeginSession, SpendRefreshToken } from '../../domain/tokens/stores.ts'
 import type { KeptEvent } from '../events.ts'
@@ -45,19 +45,32 @@ export interface Database {
   readonly openVersion?: () => OpenVersion
   /** Missing if the database cannot tell by itself that something has changed (D-298). */
   readonly changes?: ChangeNotices
-  /** Missing if round trips cost nothing, so that several statements do as well (D-322, D-328). */
-  readonly spendRefreshToken?: InOneStatement<SpendRefreshToken>
-  readonly beginSession?: InOneStatement<BeginSession>
+  readonly spendRefreshToken: Written<SpendRefreshToken>
+  readonly beginSession: Written<BeginSession>
   /** Removes the row values that a driver error quotes, so that logs can show the error. */
   withoutContent(error: unknown): void
 }
 
+type Write = (...args: never[]) => Promise<unknown>
+
+/** In one statement where round trips count (D-322, D-328), in a transaction where they do not. */
+export type Written<W extends Write> =
+  | { readonly inOneStatement: InOneStatement<W> }
+  | { readonly inOneTurn: InOneTurn<W> }
+
 /** `onEvent` is called if the event was recorded. */
-export type InOneStatement<Write extends (...args: never[]) => unknown> = (
+export type InOneStatement<W extends Write> = (
   db: Kysely<Tables>,
   onEvent: (event: KeptEvent) => void,
-  ...args: Parameters<Write>
-) => ReturnType<Write>
+  ...args: Parameters<W>
+) => ReturnType<W>
+
+/** In the given transaction, without waiting for anything, so that it may be repeated in another one (D-466). */
+export type InOneTurn<W extends Write> = (
+  tx: Transaction<Tables>,
+  onEvent: (event: KeptEvent) => void,
+  ...args: Parameters<W>
+) => Awaited<ReturnType<W>>
 
 export interface ChangeNotices {
   /**

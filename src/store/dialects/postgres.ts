@@ -121,8 +121,8 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
         pool.release(link)
       }
     },
-    spendRefreshToken,
-    beginSession,
+    spendRefreshToken: { inOneStatement: spendRefreshToken },
+    beginSession: { inOneStatement: beginSession },
     withoutContent(error) {
       // Both quote values: "Failing row contains (…)".
       if (error instanceof DatabaseError) {

@@ -12,9 +12,11 @@ import {
 } from 'kysely'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
+import { beginSession } from './sqlite/begin-session.ts'
 import { resultCode, SQLITE_BUSY, SQLITE_NOTADB, SqliteDriver } from './sqlite/driver.ts'
 import { sqliteLists } from './sqlite/lists.ts'
 import { SqliteNotices } from './sqlite/notices.ts'
+import { spendRefreshToken } from './sqlite/spend-refresh-token.ts'
 import { SqliteVersion } from './sqlite/version.ts'
 import type { SyncFile } from './sqlite/wal-sync.ts'
 import { sqliteWhole } from './sqlite/whole.ts'
@@ -86,6 +88,8 @@ export function sqlite(path: string, syncFile?: SyncFile): Database {
     ...(path === ':memory:'
       ? {}
       : { openVersion: () => new SqliteVersion(path, notices), changes: notices }),
+    spendRefreshToken: { inOneTurn: spendRefreshToken },
+    beginSession: { inOneTurn: beginSession },
     // SQLite names columns in its errors, never values.
     withoutContent: () => {},
   }

@@ -60,7 +60,7 @@ const FIND_RENEWED_CERT = fixedQuery((db, { fingerprint }: { fingerprint: string
 const LIST_OF = fixedQuery((db, { identityId }: { identityId: IdentityId }) =>
   select(db).where('identity_id', '=', identityId).orderBy('created_at').orderBy('id'),
 )
-const MARK_USED = fixedQuery(
+export const MARK_USED = fixedQuery(
   (db, { id, version, at }: { id: AuthenticatorId; version: number; at: Instant }) =>
     db
       .updateTable('authenticators')

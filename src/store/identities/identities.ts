@@ -23,7 +23,7 @@ export { columns as IDENTITY_COLUMNS, fromRow as identityOf }
 
 const CHOSEN = writableNames(IDENTITY)
 
-const FIND = fixedQuery((db, { id }: { id: IdentityId }) =>
+export const FIND_IDENTITY = fixedQuery((db, { id }: { id: IdentityId }) =>
   db.selectFrom('identities').selectAll().where('id', '=', id),
 )
 /** In one statement, because every caller who reads their own identity needs it. */
@@ -41,7 +41,7 @@ const FIND_BY_EXTERNAL_ID = fixedQuery((db, { externalId }: { externalId: string
 const HOLD = fixedQuery((db, { id }: { id: IdentityId }) =>
   db.selectFrom('identities').selectAll().where('id', '=', id).forNoKeyUpdate(),
 )
-const MARK_LOGIN = fixedQuery((db, { id, at }: { id: IdentityId; at: Instant }) =>
+export const MARK_LOGIN = fixedQuery((db, { id, at }: { id: IdentityId; at: Instant }) =>
   db
     .updateTable('identities')
     .set({ last_login_at: at })
@@ -62,7 +62,7 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
   return {
     async find(id) {
       if (!isStorable(id)) return undefined
-      const row = await FIND.first(db, { id })
+      const row = await FIND_IDENTITY.first(db, { id })
       return row && fromRow(row)
     },
 

@@ -64,7 +64,7 @@ const HOLD = fixedQuery((db, { id }: { id: ApiSessionId }) =>
 const FIND_LEGACY = fixedQuery((db, { tokenHash }: { tokenHash: SecretHash }) =>
   db.selectFrom('api_sessions').selectAll().where('token_hash', '=', tokenHash),
 )
-const RENEW_OIDC = fixedQuery((db, { id, expiresAt, tokensEndAt }: OidcRenewal) =>
+export const RENEW_OIDC = fixedQuery((db, { id, expiresAt, tokensEndAt }: OidcRenewal) =>
   db
     .updateTable('api_sessions')
     .set({

@@ -83,7 +83,7 @@ const spend = (db: Kysely<Tables>, { codeHash, at, sessionId }: CodeRedemption) 
     .set({ state: 'tokens-issued', session_id: sessionId, redeemed_at: at })
     .where('code_hash', '=', codeHash)
     .where('state', '=', 'code-issued')
-const SPEND_BY_CODE = fixedQuery(spend)
+export const SPEND_BY_CODE = fixedQuery(spend)
 const TAKE_BY_CODE = fixedQuery((db, redemption: CodeRedemption) =>
   spend(db, redemption).returningAll(),
 )

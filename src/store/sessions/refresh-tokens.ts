@@ -46,7 +46,7 @@ const FIND_OWNED = fixedQuery((db, { hash }: { hash: SecretHash }) =>
     .orderBy('authenticators.created_at')
     .orderBy('authenticators.id'),
 )
-const TAKE = fixedQuery(
+export const TAKE_REFRESH_TOKEN = fixedQuery(
   (db, { hash, at, successor }: { hash: SecretHash; at: Instant; successor: SecretHash }) =>
     db
       .updateTable('refresh_tokens')
@@ -69,11 +69,11 @@ export function sqlRefreshTokens(db: Kysely<Tables>): RefreshTokens {
     },
 
     async insert(token) {
-      await insertRow(db, 'refresh_tokens', toRow(token))
+      await insertRow(db, 'refresh_tokens', refreshTokenRow(token))
     },
 
     async take(hash, { at, successor }) {
-      return (await TAKE.count(db, { hash, at, successor })) === 1
+      return (await TAKE_REFRESH_TOKEN.count(db, { hash, at, successor })) === 1
     },
 
     async removeOf(sessionId) {
@@ -85,7 +85,7 @@ export function sqlRefreshTokens(db: Kysely<Tables>): RefreshTokens {
   }
 }
 
-function toRow(token: RefreshToken): RefreshTokenRow {
+export function refreshTokenRow(token: RefreshToken): RefreshTokenRow {
   return {
     hash: token.hash,
     session_id: token.sessionId,

@@ -1,6 +1,7 @@
 /**
- * Transactions that wait at the same moment share one of the database, each between savepoints of its own, and with it one
- * commit and one sync (D-373). What each of them changes is mostly on the same pages, which are then written once.
+ * Transactions that wait at the same moment share one of the database, and with it one commit and one sync (D-373). Each
+ * is between savepoints of its own, unless all of them could be repeated (D-466). What they change is mostly on the same
+ * pages, which are then written once.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely'
@@ -9,6 +10,13 @@ import type { Tables } from '../tables.ts'
 
 export type InTransaction = <T>(work: Work<T>) => Promise<T>
 type Work<T> = (tx: Transaction<Tables>) => Promise<T>
+/** Work that waits for nothing and may be repeated in another transaction (D-466). */
+type PromptWork<T> = (tx: Transaction<Tables>) => T
+
+export interface SharedTransactions {
+  readonly run: InTransaction
+  readonly runPrompt: <T>(work: PromptWork<T>) => Promise<T>
+}
 
 /** So many take about a millisecond: for that long, the process answers nothing else (D-380). */
 const MOST = 8
@@ -18,7 +26,8 @@ const RELEASE = CompiledQuery.raw('release one')
 const UNDO = CompiledQuery.raw('rollback to one')
 
 interface Waiting {
-  run(tx: Transaction<Tables>): Promise<Settle>
+  readonly isPrompt: boolean
+  run(tx: Transaction<Tables>): Settle | Promise<Settle>
   reject(error: unknown): void
 }
 
@@ -26,7 +35,7 @@ interface Waiting {
 type Settle = () => void
 
 /** For a database with one writer. The next ones begin when the last ones are on the disk, or when many wait. */
-export function sharedTransactions(db: Kysely<Tables>): InTransaction {
+export function sharedTransactions(db: Kysely<Tables>): SharedTransactions {
   const waiting: Waiting[] = []
   let isRunning = false
   let whenMany = Promise.withResolvers<void>()
@@ -51,15 +60,27 @@ export function sharedTransactions(db: Kysely<Tables>): InTransaction {
     if (refusal !== undefined) for (const { reject } of waiting.splice(0)) reject(refusal.reason)
   }
 
-  return (work) =>
-    new Promise((resolve, reject) => {
-      waiting.push({
-        reject,
-        run: (tx) => work(tx).then((outcome) => () => resolve(outcome)),
-      })
-      if (waiting.length >= MOST) whenMany.resolve()
-      if (!isRunning) void runAll()
-    })
+  function wait(one: Waiting): void {
+    waiting.push(one)
+    if (waiting.length >= MOST) whenMany.resolve()
+    if (!isRunning) void runAll()
+  }
+
+  return {
+    run: (work) =>
+      new Promise((resolve, reject) => {
+        const run: Waiting['run'] = (tx) => work(tx).then((outcome) => () => resolve(outcome))
+        wait({ isPrompt: false, run, reject })
+      }),
+    runPrompt: (work) =>
+      new Promise((resolve, reject) => {
+        const run: Waiting['run'] = (tx) => {
+          const outcome = work(tx)
+          return () => resolve(outcome)
+        }
+        wait({ isPrompt: true, run, reject })
+      }),
+  }
 }
 
 /**
@@ -70,25 +91,43 @@ async function runTogether(
   db: Kysely<Tables>,
   batch: readonly Waiting[],
 ): Promise<{ readonly reason: unknown } | undefined> {
-  const step = batch.length === 1 ? runAlone : runBetweenSavepoints
+  // Savepoints keep a copy of each page that is written after them, which takes as long as the statements.
+  const isSaved = batch.length > 1 && batch.some(({ isPrompt }) => !isPrompt)
   let hasBegun = false
+  let isCommitting = false
   try {
     const settled = await inTransaction(db, async (tx) => {
       hasBegun = true
       const outcomes: Settle[] = []
-      for (const one of batch) outcomes.push(await step(tx, one))
+      for (const one of batch) {
+        const outcome = isSaved ? runBetweenSavepoints(tx, one) : one.run(tx)
+        outcomes.push(outcome instanceof Promise ? await outcome : outcome)
+      }
+      isCommitting = true
       return outcomes
     })
     for (const settle of settled) settle()
   } catch (reason) {
+    if (hasBegun && !isCommitting && !isSaved && batch.length > 1) return runOneByOne(db, batch)
     for (const { reject } of batch) reject(reason)
     if (!hasBegun) return { reason }
   }
   return undefined
 }
 
-/** An error rolls the whole transaction back. */
-const runAlone = (tx: Transaction<Tables>, { run }: Waiting): Promise<Settle> => run(tx)
+/** One of them has failed, and everything was rolled back: repeated alone, it fails alone. */
+async function runOneByOne(
+  db: Kysely<Tables>,
+  batch: readonly Waiting[],
+): Promise<{ readonly reason: unknown } | undefined> {
+  for (const [i, one] of batch.entries()) {
+    const refusal = await runTogether(db, [one])
+    if (refusal === undefined) continue
+    for (const { reject } of batch.slice(i + 1)) reject(refusal.reason)
+    return refusal
+  }
+  return undefined
+}
 
 /** Throws if nothing in the transaction can be kept: after some errors, SQLite has rolled back all of it. */
 async function runBetweenSavepoints(

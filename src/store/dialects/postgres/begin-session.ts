@@ -1,4 +1,4 @@
-/** Spends a code and begins its session in one statement, as `domain/tokens/in-steps.ts` describes it: D-328. */
+/** Spends a code and begins its session in one statement, as `../sqlite/begin-session.ts` does it in steps: D-328. */
 import { type RawBuilder, sql } from 'kysely'
 import type {
   BeginningOutcome,

@@ -1,4 +1,4 @@
-/** Spends a refresh token in one statement, as `domain/tokens/in-steps.ts` describes it: D-322. */
+/** Spends a refresh token in one statement, as `../sqlite/spend-refresh-token.ts` does it in steps: D-322. */
 import { sql } from 'kysely'
 import type {
   RefreshSpending,
