@@ -3,8 +3,10 @@
  * says otherwise (D-46 `log`, D-338). Standard output is reserved for the user.
  */
 import { isatty } from 'node:tty'
-import { type DestinationStream, pino, stdTimeFunctions } from 'pino'
+import { type DestinationStream, pino } from 'pino'
 import type { Log } from '../base/log.ts'
+import { systemClock } from '../base/time/clock.ts'
+import { toRfc3339 } from '../base/time/instant.ts'
 
 export interface LogSettings {
   readonly level: string
@@ -25,10 +27,12 @@ export function createLog(
   const isTerminal = destination === undefined && isatty(STANDARD_ERROR)
   const stream = destination ?? (isTerminal ? standardError() : inBatches(standardError()))
   const isText = settings.format === 'auto' ? isTerminal : settings.format === 'text'
-  return pino(
-    { level: settings.level, base: fields, timestamp: stdTimeFunctions.isoTime },
-    isText ? asText(stream) : stream,
-  )
+  return pino({ level: settings.level, base: fields, timestamp }, isText ? asText(stream) : stream)
+}
+
+/** As pino wants it: a member of the line, with the comma before it. */
+function timestamp(): string {
+  return `,"time":"${toRfc3339(systemClock.now())}"`
 }
 
 /** A closed terminal, a broken pipe or a full disk stops only the log: without this, writing would throw. */

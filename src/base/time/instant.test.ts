@@ -12,6 +12,22 @@ test('D-39: a time is written in RFC 3339, in UTC, with three digits of millisec
   assert.equal(toRfc3339(instant(0)), '1970-01-01T00:00:00.000Z')
 })
 
+test('any moment is written as the platform writes it', () => {
+  const latest = 8.64e15
+  const far = [0, 1, 999, 59_999, 3_599_999, 86_399_999, 86_400_000, latest].flatMap((at) => [
+    at,
+    -at,
+  ])
+  // More days than are kept, at any time of the day.
+  const many = Array.from({ length: 3_000 }, (_, n) => Date.UTC(2024, 1, 27) + n * 87_654_321)
+  for (const at of [...far, ...many, 1.5, Date.UTC(12_345, 0, 1), Date.UTC(-1, 0, 1)]) {
+    assert.equal(toRfc3339(instant(at)), new Date(at).toISOString())
+  }
+  for (const at of [Number.NaN, Number.POSITIVE_INFINITY, latest + 86_400_000]) {
+    assert.throws(() => toRfc3339(instant(at)), RangeError)
+  }
+})
+
 test('seconds since the epoch are whole, and never later than the moment', () => {
   assert.equal(epochSeconds(instant(1_999)), 1)
   assert.equal(epochSeconds(instant(2_000)), 2)

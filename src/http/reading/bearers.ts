@@ -6,27 +6,27 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { ZT_SESSION_HEADER } from '../../protocol/headers.ts'
 import { type RequestHead, rawValues } from './header-fields.ts'
 
-const BEARER = /^bearer(?:\s+(.*))?$/i
-const DPOP = /^dpop(?:\s+(.*))?$/i
-
 type RawHeaders = Pick<RequestHead, 'rawHeaders'>
 
 /** Returns the tokens of the scheme Bearer (case-insensitive, RFC 9110 §11.1); other schemes are ignored. */
 export function bearersOf(head: RawHeaders): readonly Secret[] {
-  return tokensOf(head, BEARER)
+  return tokensOf(head, 'bearer')
 }
 
 /** RFC 9449 §7.1: the tokens that come with a proof. An external JWT may stand beside them, as a bearer token. */
 export function dpopTokensOf(head: RawHeaders): readonly Secret[] {
-  return tokensOf(head, DPOP)
+  return tokensOf(head, 'dpop')
 }
 
-function tokensOf(head: RawHeaders, scheme: RegExp): readonly Secret[] {
+function tokensOf(head: RawHeaders, scheme: 'bearer' | 'dpop'): readonly Secret[] {
   const tokens: Secret[] = []
   for (const field of rawValues(head, 'authorization')) {
     for (const part of field.split(',')) {
-      const match = scheme.exec(part.trim())
-      if (match !== null) tokens.push(new Secret(match[1] ?? ''))
+      const credentials = part.trim()
+      if (credentials.slice(0, scheme.length).toLowerCase() !== scheme) continue
+      const rest = credentials.slice(scheme.length)
+      const token = rest.trimStart()
+      if (rest === '' || token !== rest) tokens.push(new Secret(token))
     }
   }
   return tokens
