@@ -14,6 +14,7 @@ import { longestSilence, runLanes } from './test-shard.mjs'
 /**
  * Shards: how many processes share the files. Tests that wait for child processes leave room for more than two.
  * isInMemory: temporary folders are on a disk in memory, if there is one (D-347).
+ * typical: about how many seconds a file takes that test-seconds.json does not name; one, if nothing is said.
  */
 const KINDS = {
   unit: {
@@ -25,11 +26,12 @@ const KINDS = {
     ],
     shards: 2,
     isInMemory: true,
+    typical: 0.3,
   },
-  store: { patterns: ['test/store/**/*.test.ts'], shards: 3, isInMemory: true },
+  store: { patterns: ['test/store/**/*.test.ts'], shards: 3, isInMemory: true, typical: 3 },
   protocol: { patterns: ['test/protocol/**/*.test.ts'], shards: 3, isInMemory: true },
   process: { patterns: ['test/process/**/*.test.ts'], shards: 4 },
-  fuzz: { patterns: ['test/fuzz/**/*.test.ts'], shards: 2, isInMemory: true },
+  fuzz: { patterns: ['test/fuzz/**/*.test.ts'], shards: 2, isInMemory: true, typical: 3 },
   browser: { patterns: ['test/browser/**/*.test.ts'], shards: 2 },
   // Other toolchains; a test is skipped where its own is missing. Not part of `npm test`.
   clients: { patterns: ['test/clients/**/*.test.ts'], shards: 1 },
@@ -96,6 +98,9 @@ const env = {
   ...(programs === undefined ? {} : { LATCHKEY_TEST_STARTED: join(programs, 'started') }),
   ...process.env,
 }
+const typical = new Map(
+  kinds.flatMap(({ kind, files }) => files.map((file) => [file, KINDS[kind].typical ?? 1])),
+)
 const inMemory = new Set(kinds.flatMap(({ kind, files }) => (KINDS[kind].isInMemory ? files : [])))
 const memory = inMemory.size > 0 ? memoryFolder() : undefined
 try {
@@ -153,7 +158,7 @@ function bySeconds(a, b) {
 }
 
 function secondsOf(lane) {
-  return lane.reduce((sum, file) => sum + (SECONDS[file] ?? 1), 0)
+  return lane.reduce((sum, file) => sum + (SECONDS[file] ?? typical.get(file)), 0)
 }
 
 /** The environment of a process that runs these files, which are of one kind. */
