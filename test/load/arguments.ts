@@ -26,7 +26,7 @@ export interface BenchOptions {
 export const USAGE = `npm run bench [-- OPTION …]
 
 Starts Latchkey and node-oidc-provider on this machine, measures both in turn, and prints a table.
-Takes about six minutes. It needs no network, and the openssl command.
+Takes about five minutes. It needs no network, and the openssl command.
 
   --only OPERATION      measure only this; may be repeated
   --big                 also measure a store with 1,000,000 identities and sessions: two minutes more, 2 GB of disk

@@ -10,7 +10,7 @@ import { type BenchOptions, readArguments, USAGE } from './arguments.ts'
 import { printSlowestPages } from './lists.ts'
 import { measureCpu } from './measures/cpu.ts'
 import { measureDelay } from './measures/delay.ts'
-import { type IdleRows, measureIdle } from './measures/idle.ts'
+import { measureIdle, measureStarts, type Started } from './measures/idle.ts'
 import { measureStoreSize } from './measures/store-size.ts'
 import { measureWorkers } from './measures/workers.ts'
 import { isCpuOperation, OPERATIONS, type OperationName } from './operations.ts'
@@ -68,6 +68,27 @@ async function measureAll(home: MakeHome, options: BenchOptions): Promise<readon
   const { operations } = options
   const isAsked = (...names: readonly OperationName[]) =>
     operations.some((name) => names.includes(name))
+  // First, so that it has long been idle when its time comes.
+  const started = isAsked('idle', 'start') ? await startIdle(home, options.rounds) : undefined
+  try {
+    const rows = await measureOthers(home, options, isAsked)
+    if (started === undefined) return rows
+    if (isAsked('idle')) {
+      say('idle')
+      rows.push(...(await measureIdle(started, options.rounds)))
+    }
+    return isAsked('start') ? [...rows, ...started.rows] : rows
+  } finally {
+    await started?.latchkey.stop()
+  }
+}
+
+async function measureOthers(
+  home: MakeHome,
+  options: BenchOptions,
+  isAsked: (...names: readonly OperationName[]) => boolean,
+): Promise<Row[]> {
+  const { operations } = options
   const rows: Row[] = []
   const cpuOperations = operations.filter(isCpuOperation)
   if (cpuOperations.length > 0 || isAsked('delay')) {
@@ -90,12 +111,6 @@ async function measureAll(home: MakeHome, options: BenchOptions): Promise<readon
   if (isAsked('refresh-es256')) rows.push(...(await measureEs256(home, options)))
   if (isAsked('workers')) rows.push(...(await measureWorkers(home, { ...options, say })))
   if (isAsked('store-size')) rows.push(...(await measureStoreSize(home, { ...options, say })))
-  if (isAsked('idle', 'start')) {
-    say('start and idle')
-    const { start, idle } = await idleRows(home, options.rounds)
-    if (isAsked('idle')) rows.push(...idle)
-    if (isAsked('start')) rows.push(...start)
-  }
   return rows
 }
 
@@ -131,8 +146,9 @@ async function measureEs256(makeHome: MakeHome, options: BenchOptions): Promise<
 }
 
 /** In a home that an earlier start has created. */
-async function idleRows(home: MakeHome, rounds: number): Promise<IdleRows> {
+async function startIdle(home: MakeHome, rounds: number): Promise<Started> {
+  say('start')
   const idle = await home('idle')
   await (await startLatchkey(idle)).stop()
-  return measureIdle(idle, rounds)
+  return measureStarts(idle, rounds)
 }

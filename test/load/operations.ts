@@ -37,7 +37,7 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
     isLong: true,
   },
   idle: { title: 'idle CPU' },
-  start: { title: 'start to first answer, idle memory' },
+  start: { title: 'start to first answer' },
 }
 
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[]

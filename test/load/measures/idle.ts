@@ -1,7 +1,7 @@
 /** What Latchkey costs while nobody calls, and how fast it is there. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { OPERATIONS } from '../operations.ts'
-import { type Home, startLatchkey } from '../servers/latchkey.ts'
+import { type Home, type Latchkey, startLatchkey } from '../servers/latchkey.ts'
 import {
   cpuMicroseconds,
   memoryBytes,
@@ -24,74 +24,78 @@ const MEBIBYTE = 2 ** 20
 const START_SECONDS = 0.98
 const IDLE_MEBIBYTES = 151
 
-export interface IdleRows {
-  readonly start: readonly Row[]
-  readonly idle: readonly Row[]
+export interface Started {
+  readonly rows: readonly Row[]
+  /** The last one that was started, which is left alone from then on. */
+  readonly latchkey: Latchkey
+  readonly at: number
 }
 
-/** Starts a home that exists several times, and lets the last one run. */
-export async function measureIdle(home: Home, rounds: number): Promise<IdleRows> {
+/** Starts a home that exists several times, and leaves the last one running. */
+export async function measureStarts(home: Home, rounds: number): Promise<Started> {
   const starts: number[] = []
-  const startCpu: number[] = []
+  const cpu: number[] = []
+  for (;;) {
+    const latchkey = await startLatchkey(home)
+    starts.push(latchkey.startMilliseconds / 1000)
+    cpu.push(preciseCpuMicroseconds(latchkey.pid))
+    if (starts.length < rounds) {
+      await latchkey.stop()
+      continue
+    }
+    const row = {
+      title: OPERATIONS.start.title,
+      measured: spreadOf(starts),
+      unit: 's',
+      target: { atMost: START_SECONDS },
+      cpu: spreadOf(cpu),
+    }
+    return { rows: [row], latchkey, at: performance.now() }
+  }
+}
+
+/** Waits until it is idle, for which the machine need not be quiet. */
+export async function measureIdle(
+  { latchkey, at }: Started,
+  rounds: number,
+): Promise<readonly Row[]> {
+  const { pid, home } = latchkey
   const memory: number[] = []
   const cpu: number[] = []
   const databaseCpu: number[] = []
   const database = home.database?.pid
-  let processes = 0
-  for (let round = 1; round <= rounds; round++) {
-    const latchkey = await startLatchkey(home)
-    try {
-      starts.push(latchkey.startMilliseconds / 1000)
-      startCpu.push(preciseCpuMicroseconds(latchkey.pid))
-      if (round < rounds) continue
-      await pause(SETTLE_MILLISECONDS)
-      for (let window = 0; window < rounds; window++) {
-        const before = preciseCpuMicroseconds(latchkey.pid)
-        const databaseBefore = database && cpuMicroseconds(database)
-        const begun = performance.now()
-        await pause(WINDOW_MILLISECONDS)
-        // Microseconds in a millisecond are milliseconds in a second.
-        const used = preciseCpuMicroseconds(latchkey.pid) - before
-        const elapsed = performance.now() - begun
-        cpu.push(used / elapsed)
-        if (database !== undefined && databaseBefore !== undefined) {
-          databaseCpu.push((cpuMicroseconds(database) - databaseBefore) / elapsed)
-        }
-        memory.push(memoryBytes(latchkey.pid) / MEBIBYTE)
-      }
-      processes = processCount(latchkey.pid)
-    } finally {
-      await latchkey.stop()
+  await pause(Math.max(0, at + SETTLE_MILLISECONDS - performance.now()))
+  for (let window = 0; window < rounds; window++) {
+    const before = preciseCpuMicroseconds(pid)
+    const databaseBefore = database && cpuMicroseconds(database)
+    const begun = performance.now()
+    await pause(WINDOW_MILLISECONDS)
+    // Microseconds in a millisecond are milliseconds in a second.
+    const used = preciseCpuMicroseconds(pid) - before
+    const elapsed = performance.now() - begun
+    cpu.push(used / elapsed)
+    if (database !== undefined && databaseBefore !== undefined) {
+      databaseCpu.push((cpuMicroseconds(database) - databaseBefore) / elapsed)
     }
+    memory.push(memoryBytes(pid) / MEBIBYTE)
   }
+  const processes = processCount(pid)
   const note = processes === 1 ? 'one process' : `${processes} processes`
-  return {
-    idle: [
-      {
-        title: OPERATIONS.idle.title,
-        // The mean: what is done once a minute is in one of the windows, and the middle one would leave it out.
-        measured: { ...spreadOf(cpu), median: mean(cpu) },
-        unit: 'ms/s',
-        target: { atMost: 1 },
-        note:
-          database === undefined ? note : `${note}; database ${short(median(databaseCpu))} ms/s`,
-      },
-    ],
-    start: [
-      {
-        title: 'start to first answer',
-        measured: spreadOf(starts),
-        unit: 's',
-        target: { atMost: START_SECONDS },
-        cpu: spreadOf(startCpu),
-      },
-      {
-        title: 'idle memory',
-        measured: spreadOf(memory),
-        unit: 'MiB',
-        target: { atMost: IDLE_MEBIBYTES },
-        note,
-      },
-    ],
-  }
+  return [
+    {
+      title: OPERATIONS.idle.title,
+      // The mean: what is done once a minute is in one of the windows, and the middle one would leave it out.
+      measured: { ...spreadOf(cpu), median: mean(cpu) },
+      unit: 'ms/s',
+      target: { atMost: 1 },
+      note: database === undefined ? note : `${note}; database ${short(median(databaseCpu))} ms/s`,
+    },
+    {
+      title: 'idle memory',
+      measured: spreadOf(memory),
+      unit: 'MiB',
+      target: { atMost: IDLE_MEBIBYTES },
+      note,
+    },
+  ]
 }
