@@ -174,22 +174,6 @@ for (const database of ALL) {
       assert.equal(redeemed?.redemption.sessionId, sessionId(`session-${winner}`))
     })
 
-    test('a code is spent once, with or without reading its request', async (t) => {
-      const { authRequests } = await open(t)
-      await authRequests.insert(anAuthRequest())
-      assert.equal(await authRequests.spendByCode(hash('another'), redemption), false)
-      const spent = await Promise.all(
-        TIMES.map((i) =>
-          authRequests.spendByCode(codeHash, { at: NOON, sessionId: sessionId(`session-${i}`) }),
-        ),
-      )
-      assert.equal(spent.filter(Boolean).length, 1)
-      const redeemed = await authRequests.findRedeemed(codeHash)
-      const winner = sessionId(`session-${spent.indexOf(true)}`)
-      assert.deepEqual(redeemed?.redemption, { at: NOON, sessionId: winner })
-      assert.equal(await authRequests.takeByCode(codeHash, redemption), undefined)
-    })
-
     test('the last of so many wrong codes ends the request, for good (D-18)', async (t) => {
       const { authRequests } = await open(t)
       await authRequests.insert(aPartialRequest())

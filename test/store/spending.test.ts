@@ -127,6 +127,47 @@ for (const database of ALL) {
       await refused('identity-disabled', { primary: PRIMARIES.claim as ProvenPrimary })
     })
 
+    test('D-231: a refresh leaves the token expiry of a session unknown if it was not recorded', async (t) => {
+      const store = await open(t)
+      await seedRefresh(store)
+      const { tokensEndAt: _, ...old } = aSession()
+      await store.apiSessions.remove(old.id)
+      await store.apiSessions.insert(old)
+      const spending = aSpending('next')
+      assert.equal(await store.spendRefreshToken(spending), 'spent')
+      const renewed = { ...old, expiresAt: spending.expiresAt }
+      assert.deepEqual(await store.apiSessions.find(old.id), renewed)
+    })
+
+    test('D-466: one that fails at its last step writes nothing, and those beside it are not disturbed', async (t) => {
+      const { address } = await database.create(t)
+      const events: string[] = []
+      const store = await openStore(address, (kept) => events.push(...kept.map((k) => k.event.id)))
+      t.after(() => store.close())
+      await seedRefresh(store)
+      const names = ['one', 'two', 'three']
+      for (const name of names) {
+        await store.refreshTokens.insert(aRefreshToken({ hash: hash(`old ${name}`) }))
+      }
+      const spendings = names.map((name) => aSpending(name, { hash: hash(`old ${name}`) }))
+      const [one, two, three] = spendings
+      assert.ok(one && two && three)
+      await store.events.insert(two.event)
+      const outcomes = await Promise.allSettled(spendings.map(store.spendRefreshToken))
+      assert.deepEqual(
+        outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'failed')),
+        ['spent', 'failed', 'spent'],
+      )
+      const { refreshTokens } = store
+      assert.equal((await refreshTokens.find(two.hash))?.spent, undefined)
+      assert.equal(await refreshTokens.find(two.successor.hash), undefined)
+      for (const { at, hash, successor } of [one, three]) {
+        assert.deepEqual((await refreshTokens.find(hash))?.spent, { at, successor: successor.hash })
+        assert.deepEqual(await refreshTokens.find(successor.hash), successor)
+      }
+      assert.deepEqual(events.toSorted(), [one, two, three].map(({ event }) => event.id).toSorted())
+    })
+
     test('R040: of fifty requests that spend one token at once through two connections, one does', async (t) => {
       const stores = await openTwo(await database.create(t))
       await seedRefresh(stores[0])
@@ -152,7 +193,11 @@ for (const database of ALL) {
       'identity-disabled, by its authenticator': (tx) =>
         tx.authenticators.remove(anAuthenticator().id),
       'session-ended': (tx) => tx.apiSessions.remove(aSession().id),
-      taken: (tx) => tx.refreshTokens.take(HASH, { at: after(7), successor: hash('theirs') }),
+      taken: async (tx) => {
+        await tx.refreshTokens.removeOf(aSession().id)
+        const spent = { at: after(7), successor: hash('theirs') }
+        await tx.refreshTokens.insert(aRefreshToken({ spent }))
+      },
       replayed: (tx) => tx.usedProofs.insert({ hash: 'proof', expiresAt: after(5) }),
     }
 

@@ -27,8 +27,6 @@ export interface AuthRequests {
    * request has that code unspent. An expired code is spent like any other: the caller checks `codeExpiresAt`.
    */
   takeByCode(codeHash: SecretHash, redemption: Redemption): Promise<CodeIssued | undefined>
-  /** The same for a caller that has the request already: returns whether the code was unspent. */
-  spendByCode(codeHash: SecretHash, redemption: Redemption): Promise<boolean>
   /** Returns the request whose code was already spent. */
   findRedeemed(codeHash: SecretHash): Promise<TokensIssued | undefined>
   /** Deletes at most `limit` requests that expired before `before`, and returns how many it deleted. */

@@ -12,7 +12,7 @@ import type { SecondFactorStores } from '../factors/stores.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'
-import { holdIdentity } from './hold-owner.ts'
+import { holdIdentity } from './hold-login.ts'
 import type { LoginPorts } from './ports.ts'
 import { refuseCode, spentAnswer } from './refuse-code.ts'
 import {

@@ -32,8 +32,6 @@ export interface ApiSessions {
   /** Those whose login was proven by this authenticator. */
   listByAuthenticator(id: AuthenticatorId): Promise<readonly ApiSession[]>
   insert(session: ApiSession): Promise<void>
-  /** Records that a refresh moved its end (D-53) and that of its last access token; false if the session has ended. */
-  renewOidc(id: ApiSessionId, expiresAt: Instant, tokensEndAt: Instant): Promise<boolean>
   /** Renews the idle end after a call (D-36); does nothing if the session has ended meanwhile. */
   renewLegacy(id: ApiSessionId, lastActivityAt: Instant, expiresAt: Instant): Promise<void>
   /** Writes the proven second factors and the `amr` of a locked session. Returns false if it has ended. */

@@ -53,8 +53,6 @@ export interface RefreshTokens {
   /** Reads it all in one statement. */
   findOwned(hash: SecretHash): Promise<OwnedRefreshToken | undefined>
   insert(token: RefreshToken): Promise<void>
-  /** Spends an unspent token in one statement; of fifty parallel calls one returns true (R040). */
-  take(hash: SecretHash, spending: { at: Instant; successor: SecretHash }): Promise<boolean>
   /** Deletes all tokens of a session that ends. */
   removeOf(sessionId: ApiSessionId): Promise<void>
   removeExpired(before: Instant, limit: number): Promise<number>

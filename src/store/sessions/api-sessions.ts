@@ -64,6 +64,7 @@ const HOLD = fixedQuery((db, { id }: { id: ApiSessionId }) =>
 const FIND_LEGACY = fixedQuery((db, { tokenHash }: { tokenHash: SecretHash }) =>
   db.selectFrom('api_sessions').selectAll().where('token_hash', '=', tokenHash),
 )
+/** A refresh moves the end of its session (D-53) and that of its last access token. */
 export const RENEW_OIDC = fixedQuery((db, { id, expiresAt, tokensEndAt }: OidcRenewal) =>
   db
     .updateTable('api_sessions')
@@ -151,10 +152,6 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
 
     async insert(session) {
       await insertRow(db, 'api_sessions', sessionRow(session))
-    },
-
-    async renewOidc(id, expiresAt, tokensEndAt) {
-      return (await RENEW_OIDC.count(db, { id, expiresAt, tokensEndAt })) === 1
     },
 
     async renewLegacy(id, lastActivityAt, expiresAt) {

@@ -139,9 +139,6 @@ export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
       return row && codeIssued(row)
     },
 
-    spendByCode: async (codeHash, redemption) =>
-      (await SPEND_BY_CODE.count(db, { codeHash, ...redemption })) === 1,
-
     async findRedeemed(codeHash) {
       const row = await db
         .selectFrom('auth_requests')

@@ -72,10 +72,6 @@ export function sqlRefreshTokens(db: Kysely<Tables>): RefreshTokens {
       await insertRow(db, 'refresh_tokens', refreshTokenRow(token))
     },
 
-    async take(hash, { at, successor }) {
-      return (await TAKE_REFRESH_TOKEN.count(db, { hash, at, successor })) === 1
-    },
-
     async removeOf(sessionId) {
       await db.deleteFrom('refresh_tokens').where('session_id', '=', sessionId).execute()
     },

@@ -92,7 +92,8 @@ test('D-231: a token that a refresh has signed since the session was read counts
   const session = anOidcSession({ tokensEndAt: plus(NOON, minutes(5)) })
   await store.apiSessions.insert(session)
   const read = await store.apiSessions.listOf(IDENTITY)
-  await store.apiSessions.renewOidc(SESSION, session.expiresAt, plus(NOON, hours(1)))
+  await store.apiSessions.remove(SESSION)
+  await store.apiSessions.insert({ ...session, tokensEndAt: plus(NOON, hours(1)) })
   await ports.transaction((tx) =>
     endSessionsWithin(ports, tx, { sessions: read }, 'identity-disabled', CALLER),
   )

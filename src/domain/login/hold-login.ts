@@ -1,7 +1,7 @@
 /**
- * The last check before a login becomes a session, or a session gets new tokens, inside the transaction that does it.
- * It locks the row of the identity. So a transaction that disables or changes the identity, or removes its credential,
- * runs afterwards, finds the session and ends it.
+ * The last check before a login becomes a session, inside the transaction that does it. It locks the row of the
+ * identity. So a transaction that disables or changes the identity, or removes its credential, runs afterwards, finds the
+ * session and ends it.
  */
 import type { IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
