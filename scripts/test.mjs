@@ -28,11 +28,11 @@ const KINDS = {
     isInMemory: true,
     typical: 0.3,
   },
-  store: { patterns: ['test/store/**/*.test.ts'], shards: 3, isInMemory: true, typical: 3 },
+  store: { patterns: ['test/store/**/*.test.ts'], shards: 2, isInMemory: true, typical: 3 },
   protocol: { patterns: ['test/protocol/**/*.test.ts'], shards: 3, isInMemory: true },
   process: { patterns: ['test/process/**/*.test.ts'], shards: 4 },
   fuzz: { patterns: ['test/fuzz/**/*.test.ts'], shards: 2, isInMemory: true, typical: 3 },
-  browser: { patterns: ['test/browser/**/*.test.ts'], shards: 2 },
+  browser: { patterns: ['test/browser/**/*.test.ts'], shards: 3 },
   // Other toolchains; a test is skipped where its own is missing. Not part of `npm test`.
   clients: { patterns: ['test/clients/**/*.test.ts'], shards: 1 },
   // The long campaign: more than two hundred kills and fifty power cuts (D-305). Some are in an ordinary run, too.
