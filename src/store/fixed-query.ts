@@ -27,8 +27,7 @@ export interface FixedQuery<Values, Row> {
   first(db: Kysely<Tables>, values: Values): Promise<Row | undefined>
   /** Returns the number of rows that the statement inserted, changed or deleted. */
   count(db: Kysely<Tables>, values: Values): Promise<number>
-  /** In a transaction on SQLite, where nothing is waited for (D-466). */
-  runNow(tx: Transaction<Tables>, values: Values): QueryResult<Row>
+  /** As `first` and `count`, in a transaction on SQLite, where nothing is waited for (D-466). */
   firstNow(tx: Transaction<Tables>, values: Values): Row | undefined
   countNow(tx: Transaction<Tables>, values: Values): number
 }
@@ -74,7 +73,6 @@ export function fixedQuery<Values extends object, Row>(
       const outcome = run(db, values)
       return countIn(outcome instanceof Promise ? await outcome : outcome)
     },
-    runNow,
     firstNow: (tx, values) => runNow(tx, values).rows[0],
     countNow: (tx, values) => countIn(runNow(tx, values)),
   }
