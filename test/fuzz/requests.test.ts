@@ -15,7 +15,7 @@ import {
   pkce,
   REDIRECT_URI,
 } from '../support/login/login.ts'
-import { ADMIN, type Service, startService } from '../support/service.ts'
+import { ADMIN, errorsIn, startService } from '../support/service.ts'
 
 // Every run is a call over the wire, and some hash a password. Short in CI, long on demand.
 const numRuns = rounds(200)
@@ -106,7 +106,7 @@ test('unusual requests', async (t) => {
     )
     t.diagnostic(`statuses: ${[...seen].sort().join(' ')}`)
     assert.equal((await call('/version', {})).status, 200)
-    assert.deepEqual(unexpected(service), [])
+    assert.deepEqual(errorsIn(service), [])
   }
 
   await t.test('to the login endpoint', async (t) => {
@@ -185,7 +185,7 @@ test('unusual requests', async (t) => {
       }),
       { numRuns },
     )
-    assert.deepEqual(unexpected(service), [])
+    assert.deepEqual(errorsIn(service), [])
   })
 })
 
@@ -216,12 +216,4 @@ function assertOauth(reply: Reply): void {
   assert.match(error, /^[a-z_]+$/)
   assert.equal(typeof error_description, 'string')
   assert.equal(reply.headers['cache-control'], 'no-store')
-}
-
-/** As pino numbers them. */
-const ERROR_LEVEL = 50
-
-/** What only the log would tell. */
-function unexpected(service: Service): readonly unknown[] {
-  return service.log.filter(({ level }) => level >= ERROR_LEVEL)
 }

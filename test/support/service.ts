@@ -202,3 +202,10 @@ function merge(base: unknown, over: unknown): unknown {
 function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** As pino numbers the levels. */
+const ERROR_LEVEL = 50
+
+/** The lines of its log that an operator would have to look at. */
+export const errorsIn = ({ log }: Pick<Service, 'log'>) =>
+  log.filter(({ level }) => level >= ERROR_LEVEL)
