@@ -10,12 +10,10 @@ import { type Row, short } from '../table.ts'
 import { hashMicroseconds } from './hash.ts'
 
 /**
- * Operations of each process before anything counts: the code of a server that has just started is not yet compiled. Each
- * process compiles for itself, so two workers need twice as many in all.
+ * For each process, before anything counts: a server that has just started is not yet compiled, one that is in use has long
+ * been. Each process compiles for itself, and two workers share the load, so they need twice the time of one.
  */
-const WARM_UP_OPERATIONS = 2000
-/** Operations that take longer have most of their code in common with others. */
-const LONGEST_WARM_UP_MILLISECONDS = 4000
+const WARM_UP_MILLISECONDS = 3000
 
 export interface CpuOptions {
   readonly rounds: number
@@ -100,17 +98,12 @@ export async function measureCpu(
   return operations.map((name) => rowOf(name, results.get(name) ?? [], median(hashes)))
 }
 
-/** The same number of operations for each process that answers requests, on both sides. */
-async function warmUp({ pid }: MeasuredServer, prepared: PreparedWorks): Promise<void> {
+/** The same time for each process that answers requests, on both sides. */
+export async function warmUp({ pid }: MeasuredServer, prepared: PreparedWorks): Promise<void> {
   // The supervisor of several workers answers none.
-  const wanted = WARM_UP_OPERATIONS * Math.max(1, processCount(pid) - 1)
-  let count = 0
-  const counted = prepared.works.map((work) => () => {
-    count += 1
-    return work()
-  })
+  const processes = Math.max(1, processCount(pid) - 1)
   try {
-    await runLoad(counted, LONGEST_WARM_UP_MILLISECONDS, () => count >= wanted)
+    await runLoad(prepared.works, WARM_UP_MILLISECONDS * processes)
   } finally {
     prepared.close()
   }

@@ -7,7 +7,7 @@ import { type Home, startLatchkey } from '../servers/latchkey.ts'
 import { type Filled, fill } from '../servers/people.ts'
 import { median, spreadOf } from '../statistics.ts'
 import { type Row, short } from '../table.ts'
-import { type CpuOptions, databaseNote, type Measured, measure } from './cpu.ts'
+import { type CpuOptions, databaseNote, type Measured, measure, warmUp } from './cpu.ts'
 
 const MEASURED: readonly CpuOperation[] = ['current-identity', 'refresh']
 /** More than in the other measurements, so that each worker always has something to do. */
@@ -25,23 +25,18 @@ export async function measureWorkers(
     }
     const [single, double] = running
     if (single === undefined || double === undefined) throw new Error('both must run')
-    const run = async (latchkey: Filled, operation: CpuOperation) => {
-      const works = await prepareWorks(latchkey, operation, { connections: CONNECTIONS })
-      return measure(latchkey, works, milliseconds)
-    }
+    const works = (latchkey: Filled, operation: CpuOperation) =>
+      prepareWorks(latchkey, operation, { connections: CONNECTIONS })
+    const run = async (latchkey: Filled, operation: CpuOperation) =>
+      measure(latchkey, await works(latchkey, operation), milliseconds)
     const rows: Row[] = []
     for (const operation of MEASURED) {
       const alone: Measured[] = []
       const together: Measured[] = []
-      for (let round = 0; round <= rounds; round++) {
-        const [one, two] = [await run(single, operation), await run(double, operation)]
-        // The first round only warms up, and each of two processes gets half of the operations.
-        if (round === 0) {
-          await run(double, operation)
-          continue
-        }
-        alone.push(one)
-        together.push(two)
+      for (const one of running) await warmUp(one, await works(one, operation))
+      for (let round = 0; round < rounds; round++) {
+        alone.push(await run(single, operation))
+        together.push(await run(double, operation))
       }
       const perSecond = (runs: readonly Measured[]) => runs.map((one) => one.perSecond)
       const cpu = (runs: readonly Measured[]) => Math.round(median(runs.map((one) => one.cpu)))
