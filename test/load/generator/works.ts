@@ -62,17 +62,24 @@ export async function prepareWorks(
   return prepareOn(connections, () => openConnection(latchkey, certificate), makers[operation])
 }
 
-/** Refreshes at node-oidc-provider. A token that was used is replaced by the next one in `tokens`. */
+/**
+ * Refreshes at node-oidc-provider. A token that was used is replaced by the next one in `tokens`. Each connection has its
+ * own, so that one that is slow never sends a token that another has spent.
+ */
 export async function prepareUnit(
   provider: OtherProvider,
   tokens: string[],
 ): Promise<PreparedWorks> {
-  let next = 0
+  let opened = 0
   const open = () => openConnection(provider)
-  return prepareOn(CONNECTIONS, open, (one) => async () => {
-    const i = next++ % tokens.length
-    tokens[i] = (await refresh(one, '/token', tokens[i] ?? '')).refresh
-    return true
+  return prepareOn(CONNECTIONS, open, (one) => {
+    const first = opened++
+    let i = first
+    return async () => {
+      tokens[i] = (await refresh(one, '/token', tokens[i] ?? '')).refresh
+      i = i + CONNECTIONS < tokens.length ? i + CONNECTIONS : first
+      return true
+    }
   })
 }
 
