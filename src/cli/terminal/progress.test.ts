@@ -9,7 +9,7 @@ function told(isTTY: boolean, times: readonly number[]): string[] {
   let now = 0
   const clock = { uptime: () => milliseconds(now) }
   const progress = createProgress('Writing', clock, { isTTY, write: (text) => written.push(text) })
-  for (const at of times) {
+  for (const at of [0, ...times]) {
     now = at
     progress.tell(at, 40_000)
   }
@@ -41,7 +41,24 @@ test('nothing to do is all of it', () => {
   let now = 0
   const clock = { uptime: () => milliseconds(now) }
   const progress = createProgress('Writing', clock, { write: (text) => written.push(text) })
+  progress.tell(0, 0)
   now = 10_000
   progress.tell(0, 0)
   assert.deepEqual(written, ['Writing: 100 % (0 of 0 rows)\n'])
+})
+
+test('the time before the first step, such as that of typing a passphrase, does not count', () => {
+  for (const isTTY of [true, false]) {
+    const written: string[] = []
+    let now = 0
+    const clock = { uptime: () => milliseconds(now) }
+    const out = { isTTY, write: (text: string) => written.push(text) }
+    const progress = createProgress('Writing', clock, out)
+    now = 60_000
+    progress.tell(1, 16)
+    now = 60_999
+    progress.tell(16, 16)
+    progress.end()
+    assert.deepEqual(written, [])
+  }
 })

@@ -1,9 +1,8 @@
 /**
- * Progress of a slow command, on standard error: on a terminal one line that is rewritten, starting after the first
- * second; elsewhere a line every ten seconds.
+ * Progress of a slow command, on standard error: on a terminal one line that is rewritten, starting a second after the
+ * first step; elsewhere a line every ten seconds.
  */
 import type { Clock } from '../../base/time/clock.ts'
-import type { Duration } from '../../base/time/duration.ts'
 import type { Io } from './io.ts'
 
 export interface Progress {
@@ -22,13 +21,14 @@ export function createProgress(
 ): Progress {
   const pause = out.isTTY === true ? TERMINAL_MILLISECONDS : LINE_MILLISECONDS
   const silent = out.isTTY === true ? TERMINAL_SILENT_MILLISECONDS : LINE_MILLISECONDS
-  let next = clock.uptime() + silent
+  let next: number | undefined
   let isShown = false
   return {
     tell(done, total) {
       const now = clock.uptime()
+      next ??= now + silent
       if (now < next) return
-      next = (now + pause) as Duration
+      next = now + pause
       const percent = total === 0 ? 100 : Math.floor((100 * done) / total)
       const text = `${what}: ${percent} % (${done} of ${total} rows)`
       isShown = true
