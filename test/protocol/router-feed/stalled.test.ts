@@ -11,8 +11,8 @@ const web = [
   {
     name: 'apis',
     bindPoints: [point],
-    // No connection ends for another reason.
-    options: { timeouts: { write: '1s', idle: '1h' } },
+    // No connection ends for another reason; on a busy machine one that reads may stand still for a second.
+    options: { timeouts: { write: '4s', idle: '1h' } },
     apis: [{ binding: 'edge-client' }, { binding: 'edge-management' }],
   },
   {
