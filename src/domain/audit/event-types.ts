@@ -104,7 +104,7 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
     what: 'New recovery codes were created; the old ones no longer work.',
     ...NOTHING,
   },
-  'mfa.recovery-code-used': { what: 'A login was completed with a recovery code.', ...NOTHING },
+  'mfa.recovery-code-used': { what: 'A recovery code was used.', ...NOTHING },
   'administrator.recovered': {
     what: '`latchkey admin recover` restored the access of an administrator.',
     reasons: {},

@@ -54,3 +54,19 @@ export interface ProvenSecondary {
 
 export const NO_FACTORS: ReadonlySet<SecondFactorId> = new Set()
 export const NOTHING_SECONDARY: ProvenSecondary = { factors: NO_FACTORS, extJwt: undefined }
+
+/** A factor was proven, or its enrollment verified; perhaps by a recovery code, which makes no proven passkey less. */
+export function withFactor(
+  secondary: ProvenSecondary,
+  factor: SecondFactorId,
+  by: SecondFactorId | 'recovery-code' = factor,
+): ProvenSecondary {
+  const { isRecovered: wasRecovered = false, factors, ...others } = secondary
+  const isProven = factors.has('passkey') && !wasRecovered
+  const isRecovered = factor === 'passkey' ? by === 'recovery-code' && !isProven : wasRecovered
+  return {
+    ...others,
+    factors: new Set([...factors, factor]),
+    ...(isRecovered ? { isRecovered } : {}),
+  }
+}

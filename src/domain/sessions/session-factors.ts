@@ -10,6 +10,7 @@ import { recordEvent } from '../audit/record.ts'
 import { sessionOwner } from '../factors/factor-owner.ts'
 import type { Passkey } from '../factors/passkey/passkey.ts'
 import type { RelyingParty } from '../factors/passkey/relying-party.ts'
+import { withFactor } from '../factors/proven.ts'
 import { isRecentLogin } from '../factors/recent-login.ts'
 import { freshRecoveryCodes } from '../factors/recovery-codes.ts'
 import { refuseUnproven } from '../factors/refuse-unproven.ts'
@@ -60,6 +61,8 @@ export interface SessionAnswer {
   readonly caller: Caller
 }
 
+type ProvenBy = SecondFactorId | 'recovery-code'
+
 type AtHost = { readonly hostname: string }
 
 /** Where passkeys work (D-430). */
@@ -71,7 +74,7 @@ export async function proveInSession(
   one: SessionFactor,
   given: SessionAnswer,
 ): Promise<void> {
-  await spend(ports, one, given, (tx) => complete(ports, tx, one, given.caller))
+  await spend(ports, one, given, (tx, by) => complete(ports, tx, { ...one, by }, given.caller))
   await ports.legacySessionCache.forget(one.session.sessionId)
 }
 
@@ -119,7 +122,7 @@ export async function verifyEnrollmentInSession(
     const details = { factor: one.factor }
     const enrolled = { type: 'mfa.enrolled', identityId, sessionId, details } as const
     await tx.events.insert(recordEvent(ports, caller, enrolled))
-    await complete(ports, tx, one, caller)
+    await complete(ports, tx, { ...one, by: one.factor }, caller)
     return true
   })
   if (!isTaken) throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
@@ -182,7 +185,7 @@ export async function spend(
   ports: MfaPorts,
   one: SessionFactor,
   { answer, caller }: SessionAnswer,
-  allowed: (tx: Stores) => Promise<void>,
+  allowed: (tx: Stores, by: ProvenBy) => Promise<void>,
 ): Promise<void> {
   if (answer === undefined) {
     // A missing field does not count as a guess.
@@ -192,7 +195,11 @@ export async function spend(
   if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
   const isTaken = await withIdentity(ports, one, async (tx) => {
     if (!(await verdict.take(tx))) return false
-    await allowed(tx)
+    if (verdict.by === 'recovery-code') {
+      const used = { type: 'mfa.recovery-code-used', identityId: one.session.identityId } as const
+      await tx.events.insert(recordEvent(ports, caller, used))
+    }
+    await allowed(tx, verdict.by)
     return true
   })
   if (!isTaken) throw await refuse(ports, one, spentAnswer(verdict), caller)
@@ -237,14 +244,13 @@ async function refuse(
 async function complete(
   audit: AuditPorts,
   tx: Stores,
-  { factor, session: call }: SessionFactor,
+  { factor, session: call, by }: SessionFactor & { readonly by: ProvenBy },
   caller: Caller,
 ): Promise<void> {
   if (call.kind !== 'legacy') return
   const session = await tx.apiSessions.hold(call.sessionId)
   if (session?.kind !== 'legacy') return
-  const factors = new Set([...session.secondary.factors, factor])
-  const secondary = { ...session.secondary, factors }
+  const secondary = withFactor(session.secondary, factor, by)
   const amr = amrOf(session.primary, secondary)
   await tx.apiSessions.replaceProven({ ...session, secondary, amr })
   if (call.isPartial === undefined) return
@@ -255,33 +261,32 @@ async function complete(
 
 /**
  * D-437: no factor is added around another one. A partial session is a login that has not proven its second factor, and
- * adds none in its place; a full one adds none beside another if its login is old (D-465). Throws FACTOR_NOT_PROVEN,
- * LOGIN_TOO_OLD, UNAUTHORIZED.
+ * adds none in its place. An old login adds none at all, except the first authenticator app in a full session (D-465).
+ * Throws FACTOR_NOT_PROVEN, LOGIN_TOO_OLD, UNAUTHORIZED.
  */
 async function refuseAround(ports: MfaPorts, { factor, session }: SessionFactor): Promise<void> {
   const { identityId, isPartial } = session
   const stored = await findStored(ports, session)
   if (isPartial !== undefined) {
-    return refuseUnproven(ports, { factor, identityId }, stored.secondary.factors)
+    await refuseUnproven(ports, { factor, identityId }, stored.secondary.factors)
+  } else if (factor !== 'passkey') {
+    const enrolled = await enrolledFactors(ports, identityId)
+    if ([...enrolled].every((id) => id === factor)) return
   }
-  // A passkey needs a recent login in any case, when its options are made.
-  if (factor === 'passkey') return
-  const enrolled = await enrolledFactors(ports, identityId)
-  const hasAnother = [...enrolled].some((id) => id !== factor)
-  if (hasAnother) refuseOldLogin(ports, stored)
+  refuseOldLogin(ports, stored)
 }
 
 /**
  * Throws LOGIN_TOO_OLD if the user did not sign in to this session a moment ago. A device never counts: its user signed
  * in elsewhere, perhaps deceived (D-465).
  */
-export function refuseOldLogin({ clock }: Pick<MfaPorts, 'clock'>, session: ApiSession): void {
+function refuseOldLogin({ clock }: Pick<MfaPorts, 'clock'>, session: ApiSession): void {
   const isDevice = session.kind === 'oidc' && session.isDevice === true
   if (isDevice || !isRecentLogin(session.primary, clock.now())) throw new Failure('LOGIN_TOO_OLD')
 }
 
 /** Throws UNAUTHORIZED if the session has just ended. */
-export async function findStored(
+async function findStored(
   { apiSessions, brand }: Pick<MfaPorts, 'apiSessions' | 'brand'>,
   session: CallSession,
 ): Promise<ApiSession> {

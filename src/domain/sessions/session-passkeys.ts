@@ -17,10 +17,8 @@ import type { CallSession } from './call-session.ts'
 import { endSessionsWithin } from './ending/end-session.ts'
 import type { EndingPorts } from './ending/ports.ts'
 import {
-  findStored,
   type MfaPorts,
   proverOf,
-  refuseOldLogin,
   type SessionAnswer,
   type SessionFactor,
   spend,
@@ -45,11 +43,10 @@ export function passkeyOptionsInSession(
 }
 
 /** Throws LOGIN_TOO_OLD, FACTOR_NOT_PROVEN, PASSKEYS_UNAVAILABLE, MAX_PASSKEYS_REACHED, UNAUTHORIZED. */
-export async function startPasskeyInSession(
+export function startPasskeyInSession(
   ports: MfaPorts,
   own: OwnPasskeys & { readonly hostname: string },
 ): Promise<StartedEnrollment<PasskeySetup>> {
-  refuseOldLogin(ports, await findStored(ports, own.session))
   return startEnrollmentInSession(ports, { ...own, factor: 'passkey' })
 }
 

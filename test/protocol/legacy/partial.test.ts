@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { seconds } from '../../../src/base/time/duration.ts'
+import { minutes, seconds } from '../../../src/base/time/duration.ts'
 import { AuthenticateReply } from '../../../src/contract/current-api-session.ts'
 import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
 import {
@@ -177,6 +177,8 @@ test('D-17: a recovery code completes a session, once', async (t) => {
   const call = callsOf(service, await legacyToken(service, ada))
   assert.equal((await call(mfa, { json: { code } })).status, 200)
   assert.equal((await call(`${CLIENT_API}/current-identity`)).status, 200)
+  const used = `identityId = "${ada.id}" and type = "mfa.recovery-code-used"`
+  assert.equal((await admin.get(`/events?filter=${encodeURIComponent(used)}`)).length, 1)
   const other = callsOf(service, await legacyToken(service, ada))
   assertRefused(await other(mfa, { json: { code } }), 400, 'MFA_INVALID_TOKEN')
 })
@@ -262,6 +264,25 @@ test('D-51: verifying an enrollment completes the session that began it, and no 
   assert.equal(verified.status, 200, verified.text)
   assert.equal((await call(`${CLIENT_API}/current-identity`)).status, 200)
   assertPartial(await other(`${CLIENT_API}/current-identity`), true)
+})
+
+test('D-465: a policy that demands a code is not met by an app that an old session sets up', async (t) => {
+  // Attack: somebody has had the token for a while. The policy is made stricter, and they set up an app of their own.
+  const { service, admin } = await start(t)
+  const policy = await admin.createPolicy({ primary: { updb: { allowed: true } } })
+  const bob = await admin.createIdentity({ password: PASSWORD, policy })
+  const call = callsOf(service, await legacyToken(service, bob))
+  const late = callsOf(service, await legacyToken(service, bob))
+  await admin.act('PATCH', `/auth-policies/${policy}`, { secondary: { requireTotp: true } })
+  const mfa = `${CLIENT_API}/current-identity/mfa`
+  const { provisioningUrl } = (await call(mfa, { method: 'POST' })).json().data
+  service.clock.advance(minutes(10))
+  assertRefused(await late(mfa, { method: 'POST' }), 403, 'LOGIN_TOO_OLD')
+  const passkeys = `${CLIENT_API}/current-identity/passkeys`
+  assertRefused(await late(passkeys, { method: 'POST' }), 403, 'LOGIN_TOO_OLD')
+  const code = authenticatorApp(provisioningUrl, service.clock).code()
+  assertRefused(await call(`${mfa}/verify`, { json: { code } }), 403, 'LOGIN_TOO_OLD')
+  assertPartial(await call(`${CLIENT_API}/current-identity`), false)
 })
 
 test('R026: the token of a partial session is not a bearer token either', async (t) => {

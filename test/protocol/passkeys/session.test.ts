@@ -99,15 +99,31 @@ test('passkeys in sessions', async (t) => {
     assertRefused(await call(KEYS, 'POST'), 403, 'LOGIN_TOO_OLD')
   })
 
-  await t.test('options expire, and serve no other session', async () => {
+  await t.test(
+    'D-437: nor with options from before, although the owner set up an app since',
+    async () => {
+      const person = await newcomer()
+      const thief = await session(service, person)
+      service.clock.advance(minutes(9))
+      const { publicKey } = (await thief(KEYS, 'POST')).json().data
+      const owner = await session(service, person)
+      const { provisioningUrl } = (await owner(MFA, 'POST')).json().data
+      const code = authenticatorApp(provisioningUrl, service.clock).code()
+      assert.equal((await owner(`${MFA}/verify`, 'POST', { code })).status, 200)
+      service.clock.advance(minutes(1))
+      const credential = softAuthenticator().create(publicKey, service.baseUrl)
+      assertRefused(await thief(`${KEYS}/verify`, 'POST', { credential }), 403, 'LOGIN_TOO_OLD')
+    },
+  )
+
+  await t.test('options serve no other session', async () => {
     const person = await newcomer()
     const call = await session(service, person)
     const other = await session(service, person)
     const { publicKey } = (await call(KEYS, 'POST')).json().data
     const credential = softAuthenticator().create(publicKey, service.baseUrl)
     assertRefused(await other(`${KEYS}/verify`, 'POST', { credential }), 400, 'PASSKEY_INVALID')
-    service.clock.advance(minutes(10))
-    assertRefused(await call(`${KEYS}/verify`, 'POST', { credential }), 400, 'PASSKEY_INVALID')
+    assert.equal((await call(`${KEYS}/verify`, 'POST', { credential })).status, 201)
   })
 
   await t.test('an identity has at most twenty', async () => {
@@ -231,6 +247,27 @@ test('passkeys in sessions', async (t) => {
     const proven = await call(`${CLIENT_API}/authenticate/passkey`, { json })
     assert.equal(proven.status, 200, proven.text)
     assert.equal((await call(`${CLIENT_API}/current-identity/passkeys`)).status, 200)
+  })
+
+  await t.test('D-464: a recovery code completes it too, and the session says so', async () => {
+    const person = await passkeyPerson(service, admin)
+    const call = callsOf(service, await legacyToken(service, person))
+    const amr = async () => (await call(`${CLIENT_API}/current-api-session`)).json().data.amr
+    const prove = async (json: unknown) => {
+      const reply = await call(`${CLIENT_API}/authenticate/passkey`, { json })
+      assert.equal(reply.status, 200, reply.text)
+    }
+    await prove({ code: person.recoveryCodes[0] })
+    assert.deepEqual(await amr(), ['pwd', 'pop', 'recovery-code', 'mfa'])
+    const used = `identityId = "${person.id}" and type = "mfa.recovery-code-used"`
+    const events = () => admin.get(`/events?filter=${encodeURIComponent(used)}`)
+    assert.equal((await events()).length, 1)
+    const options = await call(`${CLIENT_API}/authenticate/passkey/options`, { json: {} })
+    await prove({ credential: person.key.get(options.json().data.publicKey, service.baseUrl) })
+    assert.deepEqual(await amr(), ['pwd', 'pop', 'user', 'mfa'], 'the passkey itself came later')
+    await prove({ code: person.recoveryCodes[1] })
+    assert.deepEqual(await amr(), ['pwd', 'pop', 'user', 'mfa'], 'what was proven stays so')
+    assert.equal((await events()).length, 2)
   })
 
   await t.test('D-437: a partial legacy session does not add a passkey beside an app', async () => {

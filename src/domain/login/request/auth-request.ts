@@ -11,7 +11,12 @@ import type { Duration } from '../../../base/time/duration.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import type { FactorChoice, SecondFactorId } from '../../../protocol/factors/second-factors.ts'
 import type { Issuer, ResponseMode, Scope } from '../../../protocol/oidc.ts'
-import { NO_FACTORS, type ProvenPrimary, type ProvenSecondary } from '../../factors/proven.ts'
+import {
+  NO_FACTORS,
+  type ProvenPrimary,
+  type ProvenSecondary,
+  withFactor,
+} from '../../factors/proven.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
 
 /** The id that the client holds: the sealed request itself (D-7). Never stored, never logged. */
@@ -144,11 +149,9 @@ export function withItself(
 export function acceptFactor(
   request: PartiallyAuthenticated,
   factor: SecondFactorId,
-  by: SecondFactorId | 'recovery-code' = factor,
+  by?: SecondFactorId | 'recovery-code',
 ): PartiallyAuthenticated {
-  const factors = new Set([...request.secondary.factors, factor])
-  const isRecovered = factor === 'passkey' && by === 'recovery-code'
-  const secondary = { ...request.secondary, factors, ...(isRecovered ? { isRecovered } : {}) }
+  const secondary = withFactor(request.secondary, factor, by)
   return { ...request, revision: request.revision + 1, secondary }
 }
 

@@ -128,6 +128,7 @@ export function addCurrentIdentityPasskeys(
       body: fieldsBody(NewPasskey),
       answers: { 201: PasskeyReply },
       codes: [
+        'LOGIN_TOO_OLD',
         'PASSKEY_INVALID',
         'PASSKEY_EXISTS',
         'MAX_PASSKEYS_REACHED',
