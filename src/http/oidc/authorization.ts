@@ -15,7 +15,7 @@ import { askedLanguageCookie } from '../reading/language.ts'
 import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'
 import { sendToClient } from './client-answers.ts'
-import { hasFetchMetadata, setCookie } from './login/browser-cookie.ts'
+import { isFromBrowser, setCookie } from './login/browser-cookie.ts'
 import { signOn } from './login/single-sign-on.ts'
 import { METHOD_PATHS, PATHS } from './paths.ts'
 
@@ -69,7 +69,7 @@ async function authorize(
       issuer: addresses().issuerOf(call),
       allowedRedirects,
       parameters: asked,
-      isBrowser: call.wantsHtml || hasFetchMetadata(call), // D-10
+      isBrowser: call.wantsHtml || isFromBrowser(call), // D-10
       hasCertificate: call.certificateChain() !== undefined,
     })
   const started = start(parameters)

@@ -13,7 +13,7 @@ import type { AuthRequestKey } from './auth-request.ts'
 
 /** Where a later step of a login comes from. */
 export interface StepOrigin {
-  /** Detected by `Sec-Fetch-*` only: scripts cannot remove those headers, and programs do not send them. */
+  /** Detected by `Sec-Fetch-Site` only: scripts cannot remove it, and programs do not send it. */
   readonly isBrowser: boolean
   /** A POST from another site that is not one of the allowed origins. */
   readonly isForeignPost: boolean

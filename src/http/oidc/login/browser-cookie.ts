@@ -75,9 +75,12 @@ function partNames(kind: Kept, key: AuthRequestKey): readonly string[] {
   return Array.from({ length: MOST_PARTS }, (_, i) => `${keptName(kind, key)}-${i}`)
 }
 
-/** Only browsers send fetch metadata, and scripts cannot remove them. */
-export function hasFetchMetadata(head: RequestHead): boolean {
-  return Object.keys(head.headers).some((name) => name.startsWith('sec-fetch-'))
+/**
+ * Every browser sends it, and scripts cannot remove it. The other fields of fetch metadata do not tell: the `fetch` of
+ * Node sends `Sec-Fetch-Mode` (D-10).
+ */
+export function isFromBrowser(head: RequestHead): boolean {
+  return head.headers['sec-fetch-site'] !== undefined
 }
 
 export function stepOrigin(
@@ -88,7 +91,7 @@ export function stepOrigin(
   const isCrossSite = call.headers['sec-fetch-site'] === 'cross-site'
   const isListed = origin !== undefined && corsOrigins.includes(origin)
   return {
-    isBrowser: hasFetchMetadata(call),
+    isBrowser: isFromBrowser(call),
     isForeignPost: call.method !== 'GET' && isCrossSite && !isListed,
     cookie: (key) => cookieOf(call, cookieName(key)),
   }
