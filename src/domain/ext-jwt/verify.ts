@@ -37,7 +37,7 @@ export type ExternalJwtVerdict =
 /** More than any IdP sends, and less than a header may hold (D-44, R059). */
 export const MOST_CHARACTERS = 16 * 1024
 
-/** R056: tolerance for other clocks. Our own tokens get none (D-35). */
+/** R056: tolerance for other clocks, where a token may seem to come from the future. Its end has none (D-387). */
 export const LEEWAY = seconds(60)
 
 // What jose must require of the claims. check-signer.ts checks each requirement separately.
@@ -73,19 +73,10 @@ export async function verifyExternalJwt(
       ...audienceRule(signer),
       ...timeRule(now),
     })
-    return judgeClaims(payload, signer, now)
+    return judgeEnd(payload, signer, now)
   } catch (error) {
     // jose checks the expiry last, after the signature and every other claim.
-    if (error instanceof errors.JWTExpired) {
-      const rest = judgeClaims(error.payload, signer, now)
-      return rest.verdict === 'accepted'
-        ? {
-            verdict: 'expired',
-            why: 'the token has expired',
-            ...clockOff('exp', Number(error.payload.exp) - epochSeconds(now)),
-          }
-        : rest
-    }
+    if (error instanceof errors.JWTExpired) return judgeEnd(error.payload, signer, now)
     if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf') {
       return { ...invalid(reasonOf(error)), ...earlyBy(error.payload, signer, now) }
     }
@@ -121,6 +112,19 @@ export function readHeader(token: Secret): WantedKey | { readonly why: string } 
 
 function isAllowed(alg: unknown): alg is ExternalJwtAlgorithm {
   return EXTERNAL_JWT_ALGORITHMS.some((allowed) => allowed === alg)
+}
+
+/** For claims of a good signature: `expired` only if nothing else is wrong. */
+function judgeEnd(claims: JWTPayload, signer: ExternalJwtSigner, now: Instant): ExternalJwtVerdict {
+  const rest = judgeClaims(claims, signer, now)
+  if (rest.verdict !== 'accepted' || !hasEnded(claims, now)) return rest
+  const clock = clockOff('exp', Number(claims.exp) - epochSeconds(now))
+  return { verdict: 'expired', why: 'the token has expired', ...clock }
+}
+
+/** Without the leeway that jose allows (D-387). */
+export function hasEnded({ exp }: JWTPayload, now: Instant): boolean {
+  return Number(exp) <= epochSeconds(now)
 }
 
 /** Checks what jose does not: an `iat` in the future, infinite times, and the claim. */

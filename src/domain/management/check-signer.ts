@@ -11,11 +11,12 @@ import { base64url, utf8 } from '../../base/encoding.ts'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { inSeconds } from '../../base/time/duration.ts'
-import { type Instant, instant, minus, plus, toRfc3339 } from '../../base/time/instant.ts'
+import { type Instant, instant, plus, toRfc3339 } from '../../base/time/instant.ts'
 import { claimedSubject } from '../ext-jwt/claim.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import {
   audienceRule,
+  hasEnded,
   issuerRule,
   LEEWAY,
   readHeader,
@@ -197,11 +198,12 @@ function checkEnabled({ name, enabled }: ExternalJwtSigner): Outcome {
 }
 
 function checkTimes(text: string, claims: JWTPayload, now: Instant): Outcome {
-  const [earliest, latest] = [toRfc3339(minus(now, LEEWAY)), toRfc3339(plus(now, LEEWAY))]
-  const expected = `exp after ${earliest}; nbf and iat, if present, not after ${latest}`
+  const latest = toRfc3339(plus(now, LEEWAY))
+  const expected = `exp after ${toRfc3339(now)}; nbf and iat, if present, not after ${latest}`
   const times = (['exp', 'nbf', 'iat'] as const).map((name) => `${name} ${shownTime(claims[name])}`)
   const facts = { expected, received: times.join(', ') }
-  const refused = refusedClaim(text, timeRule(now)) ?? refusedTime(claims, now)
+  const early = refusedClaim(text, timeRule(now)) ?? refusedTime(claims, now)
+  const refused = early ?? (hasEnded(claims, now) ? 'exp' : undefined)
   if (refused === undefined) {
     return passed(`the times are valid, with ${inSeconds(LEEWAY)} s for clocks that differ`, facts)
   }

@@ -89,12 +89,12 @@ test('the check of a signer', async (t) => {
     assert.match(step('times').received ?? '', /^exp \d{4}-\S+Z, nbf none, iat \d{4}-\S+Z$/)
   })
 
-  await t.test('R056: each time has its minute of leeway, and no more', async () => {
+  await t.test('R056: nbf and iat have a minute of leeway, and exp has none (D-387)', async () => {
     service.clock.hold()
     const now = epochSeconds(service.clock.now())
     for (const [claims, isGood] of [
-      [{ exp: now - 59 }, true],
-      [{ exp: now - 60 }, false],
+      [{ exp: now + 1 }, true],
+      [{ exp: now }, false],
       [{ nbf: now + 60 }, true],
       [{ nbf: now + 61 }, false],
       [{ iat: now + 60 }, true],
