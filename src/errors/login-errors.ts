@@ -53,9 +53,9 @@ export const LOGIN_ERRORS = {
     next: ['sign-in'],
     message:
       'the code is unknown, spent or expired, or was issued for another redirect_uri or code_verifier',
-    when: 'The code is unknown, already used or older than 60 seconds, or `redirect_uri` or `code_verifier` is not the one it was issued for. A device code is refused in the same way if it is unknown, was used, or belongs to another client, or if what its user proved no longer counts. The response does not say which.',
+    when: 'The code is unknown, already used or older than 60 seconds, or `client_id`, `redirect_uri` or `code_verifier` is not the one it was issued for. A device code is refused in the same way if it is unknown, was used, or belongs to another client, or if what its user proved no longer counts. The response does not say which.',
     advice:
-      'Begin a new login. A code that was refused once stays refused, even with the right verifier.',
+      'Begin a new login. A code that was refused once stays refused, even with the right verifier; only the request of another client does not spend it.',
   },
   INVALID_REFRESH_TOKEN: {
     status: 400,

@@ -10,7 +10,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller, TokenRefusalReason } from '../audit/events.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
 import { isKnownClient } from '../login/known-client.ts'
-import { refuseSpent } from '../tokens/exchange-code.ts'
+import { refuseSpent, type SpentCode } from '../tokens/exchange-code.ts'
 import { type IssuedTokens, issueTokens } from '../tokens/issue.ts'
 import { type ProvenKey, proofRequired } from '../tokens/possession/proven-key.ts'
 import { recordRefusal } from '../tokens/record-refusal.ts'
@@ -34,11 +34,10 @@ export async function exchangeDeviceCode(
   { clientId, deviceCode, key, caller }: DeviceExchange,
 ): Promise<IssuedTokens> {
   const { vault, clock, deviceCodes } = ports
-  // R031: another client is refused before the code is touched.
   if (!isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
   const device = await deviceCodes.find(deviceCodeHash(vault, deviceCode.reveal()))
   if (device === undefined) throw refuse('the device code is unknown')
-  // RFC 8628 §3.4: a device code is for the client that asked for it.
+  // R031, RFC 8628 §3.4: a device code is for the client that asked for it, and another one does not touch it.
   if (device.clientId !== clientId) throw refuse('the client is another one')
   switch (device.answer) {
     case 'denied':
@@ -65,7 +64,7 @@ async function keepWaiting(
 
 async function exchangeApproved(
   ports: DevicePorts,
-  { hash, expiresAt }: DeviceCode,
+  { hash, clientId, expiresAt }: DeviceCode,
   key: ProvenKey | undefined,
   caller: Caller,
 ): Promise<IssuedTokens> {
@@ -73,7 +72,8 @@ async function exchangeApproved(
   const now = clock.now()
   const redemption = { at: now, sessionId: newId<ApiSessionId>(random) }
   const request = await authRequests.findByCode(hash)
-  if (request === undefined) throw await refuseSpent(ports, hash, now, caller)
+  const again: SpentCode = { codeHash: hash, clientId, now, caller }
+  if (request === undefined) throw await refuseSpent(ports, again)
   if (expiresAt <= now) throw new Failure('EXPIRED_DEVICE_CODE')
   // R047: take changes since the approval into account. A refusal spends the login.
   const owner = await checkFinished(ports, { ...request, boundKey: key?.jkt }, 'login')
@@ -84,12 +84,12 @@ async function exchangeApproved(
   }
   const session = { ...redemption, isDevice: true } as const
   const issued = await issueTokens(ports, { request, key, ...session, ...owner, caller })
-  if (issued === 'spent') throw await refuseSpent(ports, hash, now, caller)
+  if (issued === 'spent') throw await refuseSpent(ports, again)
   return issued
 
   async function refuseAs(reason: TokenRefusalReason): Promise<Failure> {
     const spent = await authRequests.takeByCode(hash, redemption)
-    if (spent === undefined) return refuseSpent(ports, hash, now, caller)
+    if (spent === undefined) return refuseSpent(ports, again)
     const { identityId } = spent.primary
     await recordRefusal(ports, { identityId, sessionId: undefined, reason, caller })
     return refuse(reason)

@@ -26,7 +26,7 @@ const verify: SigningKeys['verify'] = async (kind, token) => {
   const idOf = /^id-of-(.*)$/.exec(token)?.[1]
   const accessOf = /^access-of-(.*)$/.exec(token)?.[1]
   if (idOf !== undefined && kind === 'id') {
-    return { outcome: 'expired', payload: { sid: idOf, sub: identityId } }
+    return { outcome: 'expired', payload: { sid: idOf, sub: identityId, aud: 'service' } }
   }
   if (accessOf !== undefined && kind === 'access') {
     return { outcome: 'good', kid: 'key-1', payload: accessTo(accessOf) }
@@ -67,7 +67,7 @@ function world() {
   const ports = fakePorts<TokenPorts>({
     ...auditPorts({ clock: new ManualClock(), random: systemRandom }),
     clientId: 'service',
-    otherClientIds: [],
+    otherClientIds: ['native'],
     audience: 'service',
     issuers: () => [],
     signingKeys: { verify },
@@ -135,6 +135,12 @@ const REFUSED: readonly (readonly [what: string, call: Partial<LogoutCall>, code
   ['an empty hint', { idTokenHint: new Secret('') }, 'INVALID_ID_TOKEN_HINT'],
   ['another client', { clientId: 'another' }, 'INVALID_CLIENT'],
   ['an empty client', { clientId: '' }, 'INVALID_CLIENT'],
+  ['another known client', { clientId: 'native' }, 'COULD_NOT_VALIDATE'],
+  [
+    'another known client and no hint',
+    { clientId: 'native', idTokenHint: undefined },
+    'COULD_NOT_VALIDATE',
+  ],
   ...['https://evil.example/', `${BYE}/`, `${BYE}?x=1`, BYE.toUpperCase(), ''].map(
     (uri) =>
       [

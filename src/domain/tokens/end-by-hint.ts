@@ -40,7 +40,10 @@ type HintPorts = Pick<
   | 'signingKeys'
 >
 
-/** Throws INVALID_CLIENT, INVALID_POST_LOGOUT_URI, INVALID_ID_TOKEN_HINT. */
+/**
+ * Throws INVALID_CLIENT, INVALID_POST_LOGOUT_URI, INVALID_ID_TOKEN_HINT; COULD_NOT_VALIDATE if the token that names the
+ * session was issued to another client.
+ */
 export async function endByHint(ports: HintPorts, call: LogoutCall): Promise<HintedEnd> {
   const { postLogoutRedirectUri: redirect, allowedRedirects, caller } = call
   if (call.clientId !== undefined && !isKnownClient(ports, call.clientId)) {
@@ -50,6 +53,11 @@ export async function endByHint(ports: HintPorts, call: LogoutCall): Promise<Hin
     throw new Failure('INVALID_POST_LOGOUT_URI')
   }
   const named = await namedSession(ports, call)
+  // D-30, OIDC RP-Initiated Logout §2: a client ends only the sessions that began with it.
+  if (named !== undefined && call.clientId !== undefined && call.clientId !== named.clientId) {
+    const field = { field: 'client_id', reason: 'is not the client of the token' }
+    throw new Failure('COULD_NOT_VALIDATE', { field })
+  }
   if (named !== undefined) {
     const { sessionId, identityId } = named
     await endSession(ports, { sessionId, identityId, reason: 'logout', caller })

@@ -3,10 +3,11 @@
  *
  * The code is spent in the commit that begins the session, so that of several exchanges one gets tokens (D-282). If a
  * check fails, the code is spent before the refusal is sent: after a wrong verifier, the right one fails too. If a code
- * is presented again more than 2 s after its exchange, one of the two callers stole it, and its session ends.
+ * is presented again more than 2 s after its exchange, one of the two callers stole it, and its session ends. Another
+ * client than the one that asked for the code can do neither (R031).
  */
 
-import { type ApiSessionId, newId } from '../../base/ids.ts'
+import { type ApiSessionId, type IdentityId, newId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
@@ -43,27 +44,27 @@ export async function exchangeCode(
   { clientId, code, redirectUri, codeVerifier, key, isSealed, caller }: CodeExchange,
 ): Promise<IssuedTokens> {
   const { vault, random, clock, authRequests } = ports
-  // R031: another client is refused before the code is touched.
   if (!isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
 
   const now = clock.now()
   const codeHash = vault.hash('authorization-code', code.reveal())
   const request = await authRequests.findByCode(codeHash)
-  if (request === undefined) throw await refuseSpent(ports, codeHash, now, caller)
+  const again: SpentCode = { codeHash, clientId, now, caller }
+  if (request === undefined) throw await refuseSpent(ports, again)
+  // R031, RFC 6749 §4.1.3: a code is for the client that asked for it, and another one does not spend it.
+  if (clientId !== request.ask.clientId) {
+    throw await refuseOtherClient(ports, request.primary.identityId, undefined, caller)
+  }
   const redemption = { at: now, sessionId: request.sessionId ?? newId<ApiSessionId>(random) }
   // Each of these refusals spends the code, so it can happen only once.
   const refuseAs = async (reason: TokenRefusalReason, detail: string): Promise<Failure> => {
     const { identityId } = request.primary
     const spent = await authRequests.takeByCode(codeHash, redemption)
-    if (spent === undefined) return refuseSpent(ports, codeHash, now, caller)
+    if (spent === undefined) return refuseSpent(ports, again)
     await recordRefusal(ports, { identityId, sessionId: undefined, reason, caller })
     return refuse(detail)
   }
   if (request.codeExpiresAt <= now) throw await refuseAs('code-expired', 'the code has expired')
-  // RFC 6749 §4.1.3: a code is for the client that asked for it.
-  if (clientId !== request.ask.clientId) {
-    throw await refuseAs('client-mismatch', 'the client is another one')
-  }
   // R012: the same text as in the authorization request, port included.
   if (redirectUri !== request.ask.redirectUri) {
     throw await refuseAs('redirect-uri-mismatch', 'the redirect_uri does not match')
@@ -96,26 +97,45 @@ export async function exchangeCode(
     caller,
   })
   // Another exchange was faster.
-  if (issued === 'spent') throw await refuseSpent(ports, codeHash, now, caller)
+  if (issued === 'spent') throw await refuseSpent(ports, again)
   return issued
+}
+
+/** A code that may have been spent, and the client that presents it now. */
+export interface SpentCode {
+  readonly codeHash: SecretHash
+  readonly clientId: string
+  readonly now: Instant
+  readonly caller: Caller
 }
 
 /** For a code that is unknown, or that another exchange has spent. */
 export async function refuseSpent(
   ports: TokenPorts,
-  codeHash: SecretHash,
-  now: Instant,
-  caller: Caller,
+  { codeHash, clientId, now, caller }: SpentCode,
 ): Promise<Failure> {
   const earlier = await ports.authRequests.findRedeemed(codeHash)
   if (earlier === undefined) return refuse('the code is unknown')
   const { identityId } = earlier.primary
   const { at, sessionId } = earlier.redemption
+  if (clientId !== earlier.ask.clientId) {
+    return refuseOtherClient(ports, identityId, sessionId, caller)
+  }
   if (plus(at, DOUBLE_ASK) < now) {
     await endSession(ports, { sessionId, identityId, reason: 'code-reused', caller })
   }
   await recordRefusal(ports, { identityId, sessionId, reason: 'code-spent', caller })
   return refuse('the code was spent before')
+}
+
+async function refuseOtherClient(
+  ports: TokenPorts,
+  identityId: IdentityId,
+  sessionId: ApiSessionId | undefined,
+  caller: Caller,
+): Promise<Failure> {
+  await recordRefusal(ports, { identityId, sessionId, reason: 'client-mismatch', caller })
+  return refuse('the client is another one')
 }
 
 function refuse(detail: string): Failure {

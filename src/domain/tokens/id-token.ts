@@ -55,12 +55,15 @@ export function idTokenClaims(grant: IdTokenGrant, now: Instant): Record<string,
 export interface NamedSession {
   readonly sessionId: ApiSessionId
   readonly identityId: IdentityId
+  /** The client that the token was issued to. */
+  readonly clientId: string
 }
 
 /** Returns undefined if the payload is not that of one of our ID tokens. */
-export function readIdTokenSession({ sid, sub }: JWTPayload): NamedSession | undefined {
-  if (typeof sid !== 'string' || typeof sub !== 'string') return undefined
-  return { sessionId: sid as ApiSessionId, identityId: sub as IdentityId }
+export function readIdTokenSession({ sid, sub, aud }: JWTPayload): NamedSession | undefined {
+  if (typeof sid !== 'string' || typeof sub !== 'string' || typeof aud !== 'string')
+    return undefined
+  return { sessionId: sid as ApiSessionId, identityId: sub as IdentityId, clientId: aud }
 }
 
 /** OIDC Core §3.1.3.6: the left half of the hash that the ID token's own algorithm uses; Ed25519 uses SHA-512. */

@@ -16,7 +16,7 @@ import type { TokenPorts } from './ports.ts'
 
 export interface RefusedToken {
   readonly identityId: IdentityId | undefined
-  /** Undefined for a code, whose session never began: it can be refused once. */
+  /** Undefined for a code whose session never began. */
   readonly sessionId: ApiSessionId | undefined
   readonly reason: TokenRefusalReason
   readonly caller: Caller

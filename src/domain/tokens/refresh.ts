@@ -51,7 +51,6 @@ export async function refresh(
   { clientId, refreshToken, scope, key, caller }: Refresh,
 ): Promise<RefreshedTokens> {
   const { vault, random, clock, refreshTokens } = ports
-  // R031: another client is refused before the token is touched.
   if (!isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
   const now = clock.now()
   const owned = await refreshTokens.findOwned(refreshTokenHash(vault, refreshToken))
@@ -61,7 +60,7 @@ export async function refresh(
     refuseRecorded(ports, found.sessionId, session?.identityId, reason, caller)
   if (found.expiresAt <= now) throw await refuseAs('refresh-token-expired')
   if (session?.kind !== 'oidc' || session.endsAt <= now) throw await refuseAs('session-ended')
-  // RFC 6749 §6: a refresh token is for the client that it was issued to.
+  // R031, RFC 6749 §6: a refresh token is for the client that it was issued to, and another one does not spend it.
   if (session.clientId !== clientId) throw await refuseAs('client-mismatch')
   await demandSessionKey(session, key, refuseAs)
 

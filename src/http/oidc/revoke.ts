@@ -1,6 +1,6 @@
 /**
- * POST /oidc/revoke: RFC 7009, D-31. The response is the same for a revoked token and for one that never existed;
- * its header names what has ended (D-363).
+ * POST /oidc/revoke: RFC 7009, D-31. The response is the same for a revoked token, for one that never existed and for
+ * one of another client; its header names what has ended (D-363).
  */
 import { Secret } from '../../base/secrets/secret.ts'
 import { isKnownClient } from '../../domain/login/known-client.ts'
@@ -32,7 +32,7 @@ export function addRevoke(router: Router, ports: TokenPorts): void {
       const token = one('token')
       if (token === undefined) throw invalid('token', 'is missing')
       const { ended } = await ports.collectedEndings.collect(() =>
-        revokeToken(ports, new Secret(token), call.caller),
+        revokeToken(ports, { token: new Secret(token), clientId, caller: call.caller }),
       )
       return withEnding(ports, json(200, {}), ended)
     },
