@@ -21,11 +21,11 @@ function body(kind: (typeof BODIES)[number], fields: Record<string, string>): Ca
   return kind === 'json' ? { json: fields } : { form: Object.entries(fields) }
 }
 
-function assertFieldFault(reply: Reply, reason: RegExp): void {
+function assertFieldFault(reply: Reply, reason: RegExp, field = 'authRequestId'): void {
   assert.equal(reply.status, 400, reply.text)
   const { code, cause } = reply.json().error
   assert.equal(code, 'COULD_NOT_VALIDATE')
-  assert.equal(cause.field, 'authRequestId')
+  assert.equal(cause.field, field)
   assert.match(cause.reason, reason)
 }
 
@@ -76,7 +76,6 @@ test('the auth request id of a login call', async (t) => {
       [`${path}?authRequestID=${a}`, { json: { authRequestId: b, ...ADMIN } }],
       [`${path}?id=${a}&id=${b}`, { json: ADMIN }],
       [path, { json: { id: a, authRequestId: b, ...ADMIN } }],
-      [path, { json: { id: [a, b], ...ADMIN } }],
       [path, { form: [['id', a], ['id', b], ...Object.entries(ADMIN)] }],
       [path, { form: [['id', a], ['authRequestID', b], ...Object.entries(ADMIN)] }],
     ]
@@ -94,8 +93,39 @@ test('the auth request id of a login call', async (t) => {
     assertFieldFault(await service.call(path), /missing/)
     // D-309: null is as good as absent.
     assertFieldFault(await service.call(path, { json: { id: null, ...ADMIN } }), /missing/)
-    for (const id of [7, true, { a: 1 }, [['x']]]) {
+    for (const id of [7, true, { a: 1 }, [['x']], []]) {
       assertFieldFault(await service.call(path, { json: { id, ...ADMIN } }), /must be a text/)
+    }
+  })
+
+  await t.test('SPEC Primary login: a list with a good id in it is not an id', async () => {
+    const { authRequestId } = await beginLogin(service)
+    const [one, list] = [authRequestId, [authRequestId]]
+    for (const [path, ids] of [
+      ...NAMES.map((name) => ['/oidc/login/username', { [name]: list }] as const),
+      ['/oidc/login/username', { id: [one, one] }],
+      ['/oidc/login/username', { authRequestId: one, id: list }],
+      [`/oidc/login/username?id=${one}`, { authRequestId: list }],
+      ['/oidc/login/password', { authRequestId: list }],
+      ['/oidc/login/cert', { authRequestId: list }],
+      ['/oidc/login/ext-jwt', { authRequestId: list }],
+    ] as const) {
+      assertFieldFault(await service.call(path, { json: { ...ids, ...ADMIN } }), /must be a text/)
+    }
+    // The query is not read instead.
+    const wrong = { authRequestId: 7, ...ADMIN }
+    const beside = await service.call(`/oidc/login/username?id=${one}`, { json: wrong })
+    assertFieldFault(beside, /must be a text/)
+    assert.ok(answerOf(await submitPassword(service, one)).get('code'), 'nothing was spent by that')
+  })
+
+  await t.test('D-4: the passkey endpoints document the id as `id`, and name it so', async () => {
+    const { authRequestId } = await beginLogin(service)
+    for (const path of ['', '/options', '/enroll', '/enroll/verify']) {
+      const url = `/oidc/login/passkey${path}`
+      assertFieldFault(await service.call(url, { json: {} }), /missing/, 'id')
+      const list = await service.call(url, { json: { id: [authRequestId] } })
+      assertFieldFault(list, /must be a text/, 'id')
     }
   })
 

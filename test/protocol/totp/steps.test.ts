@@ -35,6 +35,9 @@ const TOTP = '/oidc/login/totp'
 const ENROLL = '/oidc/login/totp/enroll'
 const VERIFY = '/oidc/login/totp/enroll/verify'
 
+/** SPEC Auth request: the name that the specification has for the id at this address. */
+const idFieldOf = (path: string) => (path === TOTP || path === QUERIES ? 'id' : 'authRequestId')
+
 /** Every way to name the id on a call with a body: in the body or in the query. */
 const PLACES = NAMES.flatMap((name) =>
   BODIES.flatMap((kind) => [
@@ -152,11 +155,11 @@ test('the steps of a login that asks for a TOTP code', async (t) => {
       ['DELETE', ENROLL],
     ] as const) {
       const reply = await service.call(`${path}?id=${a}`, { method, json })
-      assertRefused(reply, 400, 'COULD_NOT_VALIDATE', 'authRequestId')
+      assertRefused(reply, 400, 'COULD_NOT_VALIDATE', idFieldOf(path))
     }
     for (const path of [QUERIES, TOTP, ENROLL]) {
       const reply = await service.call(`${path}?id=${a}&authRequestId=${b}`)
-      assertRefused(reply, 400, 'COULD_NOT_VALIDATE', 'authRequestId')
+      assertRefused(reply, 400, 'COULD_NOT_VALIDATE', idFieldOf(path))
     }
     assert.ok(answerOf(await submitCode(service, b, json.code)).get('code'), 'nothing was spent')
   })
@@ -173,8 +176,28 @@ test('the steps of a login that asks for a TOTP code', async (t) => {
     ] as const) {
       const options = method === 'GET' ? {} : { json: { code: NO_CODE } }
       const reply = await service.call(path, { method, ...options })
-      assertRefused(reply, 400, 'COULD_NOT_VALIDATE', 'authRequestId')
+      assertRefused(reply, 400, 'COULD_NOT_VALIDATE', idFieldOf(path))
     }
+  })
+
+  await t.test('D-4: an id in a list, or that is no text, is refused on every step', async () => {
+    const { authRequestId } = await partialLogin(service, ada)
+    const code = ada.app.nextCode()
+    for (const [method, path] of [
+      ['POST', TOTP],
+      ['POST', ENROLL],
+      ['POST', VERIFY],
+      ['DELETE', ENROLL],
+    ] as const) {
+      for (const name of NAMES) {
+        for (const id of [[authRequestId], [authRequestId, authRequestId], { authRequestId }, 7]) {
+          const reply = await service.call(path, { method, json: { [name]: id, code } })
+          assertRefused(reply, 400, 'COULD_NOT_VALIDATE', idFieldOf(path))
+        }
+      }
+    }
+    const reply = await submitCode(service, authRequestId, code)
+    assert.ok(answerOf(reply).get('code'), 'nothing was spent')
   })
 
   await t.test(

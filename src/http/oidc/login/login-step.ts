@@ -28,7 +28,7 @@ import type { Route } from '../../route.ts'
 import type { Router } from '../../router.ts'
 import { sendToClient } from '../client-answers.ts'
 import type { PATHS } from '../paths.ts'
-import { authRequestIdOf } from './auth-request-id.ts'
+import { authRequestIdOf, type IdField } from './auth-request-id.ts'
 import { clearCookies, keepCookies, stepOrigin } from './browser-cookie.ts'
 import { during, identified } from './during.ts'
 
@@ -52,13 +52,14 @@ export type AtListener = Pick<ListenerParts, 'corsOrigins'>
 export function readStep(
   call: Call,
   { corsOrigins }: AtListener,
+  idField: IdField = 'authRequestId',
 ): {
   readonly fields: ReturnType<typeof bodyFields>
   readonly authRequestId: string
   readonly origin: StepOrigin
 } {
   const fields = bodyFields(call.body)
-  const authRequestId = authRequestIdOf(call.query, fields)
+  const authRequestId = authRequestIdOf(call.query, fields, idField)
   return { fields, authRequestId, origin: stepOrigin(call, corsOrigins) }
 }
 
@@ -205,7 +206,7 @@ export function addStepPage<Request extends Found>(
   listener: AtListener,
   step: {
     readonly url: LoginUrl
-    readonly fields: readonly string[]
+    readonly fields: readonly [IdField, ...string[]]
     /** Where to post the fields. Default: to the same address. */
     readonly postTo?: LoginUrl
     /** Statuses in addition to 200 and 406. */
@@ -218,7 +219,7 @@ export function addStepPage<Request extends Found>(
   router.add(
     { ...LOGIN_ROUTE, method: 'GET', url, reads: [], replies: [200, 406, ...replies] },
     async (call) => {
-      const { authRequestId, origin } = readStep(call, listener)
+      const { authRequestId, origin } = readStep(call, listener, fields[0])
       const found = await find(ports, authRequestId, origin)
       const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId }
       if (call.wantsHtml) {

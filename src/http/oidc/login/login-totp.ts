@@ -45,7 +45,7 @@ export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtList
   })
 
   router.add({ ...LOGIN_POST, url }, async (call) => {
-    const { fields, authRequestId, origin } = readStep(call, listener)
+    const { fields, authRequestId, origin } = readStep(call, listener, 'id')
     const found = await findRequestForTotp(ports, authRequestId, origin)
     const code = codeField(fields)
     const form = async (error: string) =>
@@ -76,7 +76,7 @@ export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtList
       replies: [200],
     },
     async (call) => {
-      const { authRequestId, origin } = readStep(call, listener)
+      const { authRequestId, origin } = readStep(call, listener, 'id')
       const found = await findOpenRequest(ports, authRequestId, origin)
       const authQueries = await queriesOf(ports, found)
       const headers = { [AUTH_REQUEST_ID_HEADER]: authRequestId, ...totpRequired(authQueries) }

@@ -67,7 +67,7 @@ export function addLoginPasskey(
       replies: [200, 409],
     },
     async (call) => {
-      const { authRequestId, origin } = readStep(call, listener)
+      const { authRequestId, origin } = readStep(call, listener, 'id')
       const found = await findOpenRequest(ports, authRequestId, origin)
       const rp = listener.relyingParty(call)
       const owner = loginOwner(found)
@@ -81,7 +81,7 @@ export function addLoginPasskey(
   )
 
   router.add({ ...LOGIN_POST, url }, async (call) => {
-    const { fields, authRequestId, origin } = readStep(call, listener)
+    const { fields, authRequestId, origin } = readStep(call, listener, 'id')
     const found = await findOpenRequest(ports, authRequestId, origin)
     const rp = listener.relyingParty(call)
     const { caller } = call

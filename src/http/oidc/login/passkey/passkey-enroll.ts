@@ -51,7 +51,7 @@ export function addPasskeyEnroll(
       replies: [201, 403, 409],
     },
     async (call) => {
-      const { authRequestId, origin } = readStep(call, listener)
+      const { authRequestId, origin } = readStep(call, listener, 'id')
       const request = await findRequestForEnrollment(ports, authRequestId, origin)
       const started = await startEnrollmentInLogin(ports, {
         factor: 'passkey',
@@ -74,7 +74,7 @@ export function addPasskeyEnroll(
       replies: [200, 302, 401, 403, 404, 406, 409, 429],
     },
     async (call) => {
-      const { fields, authRequestId, origin } = readStep(call, listener)
+      const { fields, authRequestId, origin } = readStep(call, listener, 'id')
       const request = await findRequestForEnrollment(ports, authRequestId, origin)
       const answer = newPasskeyAnswer(fields)
       const form = (error: string) =>
