@@ -1,7 +1,7 @@
 /**
- * The CAs that certificates are judged by, parsed once, with the chains that they were found to trust (D-283). A verdict
- * is forgotten when a CA of ours or a third-party CA changes in any way. It is also used only while no certificate that
- * it could depend on begins or ends its validity, so that the time is checked at every call as if it were new.
+ * The CAs that certificates are judged by, parsed once, with their verdicts on chains (D-283, D-321). A verdict is
+ * forgotten when a CA of ours or a third-party CA changes in any way. It is also used only while no certificate that it
+ * could depend on begins or ends its validity, so that the time is checked at every call as if it were new.
  */
 import { createHash, type X509Certificate } from 'node:crypto'
 import { readCertificates, validity } from '../../base/certificates.ts'
@@ -9,7 +9,7 @@ import { BoundedMap } from '../../base/collections/bounded-map.ts'
 import { type Instant, instant } from '../../base/time/instant.ts'
 import type { PresentedChain } from './presented-chain.ts'
 import type { Ca } from './third-party/ca.ts'
-import type { TrustedCertificate } from './verdict.ts'
+import type { CertificateVerdict, TrustedCertificate } from './verdict.ts'
 
 export type Anchor = TrustedCertificate['anchor'] & {
   readonly certificate: X509Certificate
@@ -24,17 +24,18 @@ export interface ReadChain {
 
 export interface Ground {
   readonly anchors: readonly Anchor[]
-  /** Returns the verdict on a chain that was trusted, if judging it now would have the same result. */
-  recall(chain: PresentedChain, now: Instant): TrustedCertificate | undefined
+  /** Returns the earlier verdict on this chain, if judging it now would have the same result. */
+  recall(chain: PresentedChain, now: Instant): CertificateVerdict | undefined
+  /** A refused chain is recognized only as the same object, which there is one of for each connection (D-321). */
   remember(
     chain: PresentedChain,
     certificates: ReadChain,
-    verdict: TrustedCertificate,
+    verdict: CertificateVerdict,
     now: Instant,
   ): void
 }
 
-/** About 4 MiB. Only trusted chains are remembered, so an anonymous caller cannot push others out. */
+/** About 4 MiB. Refused chains are not among them, so an anonymous caller cannot push others out. */
 export const MOST_VERDICTS = 2_000
 
 /** By the list of third-party CAs: the copy of the rules has a new one whenever a CA has changed. */
@@ -51,24 +52,27 @@ export function groundOf(cas: readonly Ca[], own: readonly string[]): Ground {
 }
 
 interface Remembered {
-  readonly verdict: TrustedCertificate
+  readonly verdict: CertificateVerdict
   readonly from: Instant
   readonly until: Instant
 }
 
 export function createGround(anchors: readonly Anchor[], most = MOST_VERDICTS): Ground {
-  const verdicts = new BoundedMap<string, Remembered>(most)
+  const trusted = new BoundedMap<string, Remembered>(most)
+  const refused = new WeakMap<PresentedChain, Remembered>()
   return {
     anchors,
 
     recall(chain, now) {
-      const known = verdicts.get(keyOf(chain))
+      const known = refused.get(chain) ?? trusted.get(keyOf(chain))
       return known !== undefined && known.from <= now && now < known.until
         ? known.verdict
         : undefined
     },
 
     remember(chain, { leaf, others }, verdict, now) {
+      // By how much a clock is off (D-325) is different at every call.
+      if (verdict.verdict === 'rejected' && verdict.clock !== undefined) return
       const presented = [leaf, ...others].flatMap(changesOf)
       const changes = [...presented, ...anchors.flatMap((anchor) => anchor.changes)]
       let [from, until] = [instant(Number.NEGATIVE_INFINITY), instant(Number.POSITIVE_INFINITY)]
@@ -76,7 +80,9 @@ export function createGround(anchors: readonly Anchor[], most = MOST_VERDICTS): 
         if (at <= now && at > from) from = at
         if (at > now && at < until) until = at
       }
-      verdicts.set(keyOf(chain), { verdict, from, until })
+      const remembered = { verdict, from, until }
+      if (verdict.verdict === 'rejected') refused.set(chain, remembered)
+      else trusted.set(keyOf(chain), remembered)
     },
   }
 }

@@ -32,8 +32,8 @@ import type {
 } from './verdict.ts'
 
 /**
- * Returns a verdict for any input; never throws because of a certificate. A chain that was trusted before is not
- * validated again while nothing that decides it has changed (D-283).
+ * Returns a verdict for any input; never throws because of a certificate. A chain is not validated again while nothing
+ * that decides it has changed: a trusted one anywhere (D-283), a refused one on its connection (D-321).
  */
 export async function judgeCertificate(
   { ownAnchors, clock }: Pick<CertificatePorts, 'ownAnchors' | 'clock'>,
@@ -47,7 +47,7 @@ export async function judgeCertificate(
   const read = readChain(chain)
   if (typeof read === 'string') return reject('certificate-untrusted', read)
   const verdict = await judge(read, ground.anchors, now)
-  if (verdict.verdict === 'trusted') ground.remember(chain, read, verdict, now)
+  ground.remember(chain, read, verdict, now)
   return verdict
 }
 
@@ -62,8 +62,8 @@ async function judge(
 
   let why: string | undefined
   let off: { readonly clock?: ClockOff } = {}
-  const found = findPaths(leaf, others, anchors)
-  for (const { path, anchor } of found.toSorted((a, b) => rank(a.anchor) - rank(b.anchor))) {
+  const { paths, isCutShort } = findPaths(leaf, others, anchors)
+  for (const { path, anchor } of paths.toSorted((a, b) => rank(a.anchor) - rank(b.anchor))) {
     const outdated = outdatedCa(path, now)
     const validated = outdated ?? (await validatePath(path, momentWithin(leaf, now)))
     if (validated.state === 'invalid') {
@@ -77,7 +77,9 @@ async function judge(
       trust(validated.leaf, { path, anchor, anchors }, now)
     )
   }
-  why ??= 'it does not lead to a CA that is known here'
+  why ??= isCutShort
+    ? 'too many CAs could have issued the certificates of its chain'
+    : 'it does not lead to a CA that is known here'
   return { ...reject('certificate-untrusted', `${why} (SHA-256 ${fingerprintOf(leaf)})`), ...off }
 }
 

@@ -1,6 +1,7 @@
 /**
- * A chain that was trusted is not validated again (D-283), and a remembered verdict never outlives what it rests on. A
- * verdict that was remembered is the same object; a new one is not.
+ * A chain that was trusted is not validated again (D-283), nor one that was refused on the same connection (D-321), and
+ * a remembered verdict never outlives what it rests on. A verdict that was remembered is the same object; a new one is
+ * not.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -103,6 +104,37 @@ test('checks the times of the leaf and of every CA as if the chain were new', as
   assert.equal((await judge(alice, cas)).verdict, 'trusted')
   const early = await judge(alice, cas, { at: instant(NOW - days(40)) })
   assert.equal(early.verdict, 'rejected')
+})
+
+test('D-321: remembers a refused chain on its connection alone, until a CA changes', async () => {
+  const cas: readonly Ca[] = []
+  const refused = await judge(alice, cas)
+  assert.equal(reasonOf(refused), 'certificate-untrusted')
+  assert.equal(await judge(alice, cas), refused)
+  // Another connection has an object of its own: anonymous callers cannot fill the memory.
+  assert.notEqual(await judge({ ...alice }, cas), refused)
+  assert.equal((await judge(alice, [aCa({ certPem: partner.pem })])).verdict, 'trusted')
+  assert.equal((await judge(alice, cas, { own: [partner.pem] })).verdict, 'trusted')
+})
+
+test('D-321, D-325: checks the time of a refused chain as if the chain were new', async () => {
+  const cas = [aCa({ certPem: partner.pem })]
+  const early = instant(NOW - days(40))
+  const first = await judge(alice, cas, { at: early })
+  const second = await judge(alice, cas, { at: plus(early, days(1)) })
+  assert.ok(first.verdict === 'rejected' && second.verdict === 'rejected')
+  assert.ok(first.clock !== undefined && second.clock !== undefined)
+  assert.notEqual(first.clock.aheadSeconds, second.clock.aheadSeconds)
+  assert.equal((await judge(alice, cas)).verdict, 'trusted')
+
+  // Refused because of its purpose, until its CA is out of date as well.
+  const extensions = ['extendedKeyUsage=serverAuth']
+  const other = chainOf(await makeLeaf(middle, { extensions, notAfter: days(30) }), middle)
+  const refused = await judge(other, cas)
+  assert.equal(reasonOf(refused), 'certificate-wrong-usage')
+  assert.equal(await judge(other, cas), refused)
+  const late = await judge(other, cas, { at: plus(NOW, days(11)) })
+  assert.equal(reasonOf(late), 'certificate-untrusted')
 })
 
 test('remembers a bounded number of chains', () => {

@@ -31,6 +31,7 @@ export const KEYS = {
   'RSA 1024': rsa(1024),
   'RSA 2048': rsa(2048),
   'RSA 3072': rsa(3072),
+  'RSA with a long exponent': [...rsa(2048), '-pkeyopt', `rsa_keygen_pubexp:${2n ** 64n - 1n}`],
   'RSA-PSS 2048': ['RSA-PSS', '-pkeyopt', 'rsa_keygen_bits:2048'],
   'P-192': curve('prime192v1'),
   'P-256': curve('P-256'),

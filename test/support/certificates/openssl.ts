@@ -21,7 +21,7 @@ export interface MadeCertificate {
   readonly fingerprint: string
 }
 
-export type KeyKind = 'P-256' | 'ed25519' | 'rsa-1024' | 'rsa-2048'
+export type KeyKind = 'P-256' | 'ed25519' | 'rsa-1024' | 'rsa-2048' | 'rsa-4096'
 
 export interface Wanted {
   /** As openssl writes names: `/O=Example/CN=somebody`. */
@@ -34,7 +34,7 @@ export interface Wanted {
   readonly notAfter?: Duration
   readonly key?: KeyKind
   /** Another certificate whose key this one gets. */
-  readonly keyOf?: MadeCertificate
+  readonly keyOf?: Pick<MadeCertificate, 'keyPem'>
   readonly digest?: 'sha256' | 'sha1' | 'md5'
   /** Further options of `openssl ca`. */
   readonly options?: readonly string[]

@@ -25,6 +25,8 @@ export interface Lie {
   readonly clear?: number
   /** The algorithm that the key claims, whatever it is. */
   readonly coseAlgorithm?: number
+  /** The exponent of an RSA key. */
+  readonly exponent?: Buffer
   readonly fmt?: string
   readonly statement?: ReadonlyMap<string, Cbor>
   /** The id in the answer, and the one in the signed data. */
@@ -184,7 +186,7 @@ function coseKey(key: KeyObject, algorithm: Algorithm, lie: Lie): Map<number, Cb
       [1, 3],
       [3, alg],
       [-1, part('n')],
-      [-2, part('e')],
+      [-2, lie.exponent ?? part('e')],
     ],
   }
   return new Map(parts[algorithm]())

@@ -4,9 +4,9 @@
  * path is not a part of validating it). The work is bounded, whatever a client sends.
  */
 import type { X509Certificate } from 'node:crypto'
-import { isSignedBy } from '../../../base/certificates.ts'
 import { MOST_CERTIFICATES } from '../presented-chain.ts'
 import { keyFault } from './key-strength.ts'
+import { proveIssuers } from './proven-issuers.ts'
 
 /** The leaf first, then the issuer of each; the last is the trust anchor. */
 export type CertificatePath = readonly [leaf: X509Certificate, ...issuers: X509Certificate[]]
@@ -20,6 +20,12 @@ export interface FoundPath<Anchor> {
 const MOST_PATHS = 8
 const MOST_STEPS = 50
 
+export interface FoundPaths<Anchor> {
+  readonly paths: readonly FoundPath<Anchor>[]
+  /** There may be more paths than were searched for (D-321). */
+  readonly isCutShort: boolean
+}
+
 /**
  * Returns every path that ends in one of the anchors, shortest first. Never takes an anchor from `others`, because the
  * client sent those.
@@ -28,29 +34,28 @@ export function findPaths<Anchor extends { readonly certificate: X509Certificate
   leaf: X509Certificate,
   others: readonly X509Certificate[],
   anchors: readonly Anchor[],
-): readonly FoundPath<Anchor>[] {
-  const links = usableLinks(leaf, others)
-  const issued = rememberIssued()
-  const found: FoundPath<Anchor>[] = []
+): FoundPaths<Anchor> {
+  const issuers = proveIssuers(leaf, usableLinks(leaf, others), anchors)
+  const { isCutShort } = issuers
+  const paths: FoundPath<Anchor>[] = []
   const open: CertificatePath[] = [[leaf]]
   for (let steps = 0; steps < MOST_STEPS; steps++) {
     const path = open.shift()
     if (path === undefined) break
-    const last = path[path.length - 1] ?? leaf
-    for (const anchor of anchors) {
-      if (!issued(anchor.certificate, last)) continue
-      found.push({ path: [...path, anchor.certificate], anchor })
-      if (found.length === MOST_PATHS) return found
+    const above = issuers.of(path[path.length - 1] ?? leaf)
+    for (const anchor of above.anchors) {
+      paths.push({ path: [...path, anchor.certificate], anchor })
+      if (paths.length === MOST_PATHS) return { paths, isCutShort }
     }
     if (path.length >= MOST_CERTIFICATES) continue
-    for (const link of links) {
-      if (!path.includes(link) && issued(link, last)) open.push([...path, link])
+    for (const link of above.links) {
+      if (!path.includes(link)) open.push([...path, link])
     }
   }
-  return found
+  return { paths, isCutShort }
 }
 
-/** Without duplicates, and without self-signed ones, which lead only to themselves. */
+/** Without duplicates, and without keys that we do not verify with. */
 function usableLinks(
   leaf: X509Certificate,
   others: readonly X509Certificate[],
@@ -59,18 +64,6 @@ function usableLinks(
   return others.filter((other) => {
     if (seen.has(other.fingerprint256)) return false
     seen.add(other.fingerprint256)
-    return keyFault(other) === undefined && !isSignedBy(other, other)
+    return keyFault(other) === undefined
   })
-}
-
-/** Calls OpenSSL once for each pair. */
-function rememberIssued() {
-  const known = new Map<X509Certificate, Map<X509Certificate, boolean>>()
-  return (issuer: X509Certificate, certificate: X509Certificate): boolean => {
-    const answers = known.get(certificate) ?? new Map<X509Certificate, boolean>()
-    known.set(certificate, answers)
-    const answer = answers.get(issuer) ?? isSignedBy(certificate, issuer)
-    answers.set(issuer, answer)
-    return answer
-  }
 }

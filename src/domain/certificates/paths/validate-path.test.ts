@@ -31,7 +31,7 @@ async function verdictOn(
   assert.ok(leaf !== undefined)
   const anchors = [{ certificate: new X509Certificate(anchor.pem) }]
   let first: string | undefined
-  for (const { path } of findPaths(leaf, others, anchors)) {
+  for (const { path } of findPaths(leaf, others, anchors).paths) {
     const verdict = await validatePath(path, systemClock.now())
     if (verdict.state === 'valid') return 'valid'
     first ??= verdict.why

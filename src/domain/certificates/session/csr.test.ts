@@ -63,6 +63,10 @@ suite('a request of openssl', () => {
 
   const refused: Readonly<Record<string, readonly [keyof typeof KEYS, string]>> = {
     'RSA of 1024 bits': ['RSA 1024', 'has a key that has only 1024 bits of RSA'],
+    'RSA that takes long to verify with': [
+      'RSA with a long exponent',
+      'has a key that has an RSA exponent that is not accepted',
+    ],
     'P-192': ['P-192', 'has a key that is on a curve that is not accepted'],
     secp256k1: ['secp256k1', 'has a key that is on a curve that is not accepted'],
     Ed448: ['Ed448', 'has a key that is of a kind that is not accepted'],

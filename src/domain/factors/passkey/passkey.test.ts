@@ -100,6 +100,13 @@ const REGISTRATION: Readonly<Record<string, readonly [refusal: string, lie: Lie]
   'no attested credential': ['malformed', { clear: FLAGS.at }],
 }
 
+test('D-321: an RSA key with a long exponent is refused, because verifying with it takes long', async () => {
+  const { start, prove } = world()
+  const key = softAuthenticator({ algorithm: 'RS256' })
+  const credential = key.create(await start(), ORIGIN, { exponent: Buffer.alloc(256, 0xff) })
+  assert.deepEqual(await prove(credential), { verdict: 'wrong', passkey: 'key' })
+})
+
 for (const [what, [refusal, lie]] of Object.entries(REGISTRATION)) {
   test(`WebAuthn §7.1 ${what} is refused`, async () => {
     const { key, start, prove } = world()

@@ -3,8 +3,10 @@
  * are here; keys, signatures and CBOR are left to `@simplewebauthn/server`, which checks the rest a second time. It is
  * loaded when the first passkey is used, because it would double the memory of an idle service (D-436).
  */
+import { createPublicKey } from 'node:crypto'
 import { base64url, sha256 } from '../../../base/encoding.ts'
 import { equalInConstantTime } from '../../../base/secrets/vault.ts'
+import { keyObjectFault } from '../../certificates/paths/key-strength.ts'
 import { ALGORITHMS } from './options.ts'
 import type { Passkey } from './passkey.ts'
 import type { RelyingParty } from './relying-party.ts'
@@ -24,6 +26,7 @@ export type PasskeyRefusal =
   | 'user-verification'
   | 'backup-flags'
   | 'algorithm'
+  | 'key'
   | 'attestation'
   | 'credential-id'
   | 'signature'
@@ -104,13 +107,18 @@ export async function verifyAttestation(
     const authData = new Uint8Array(object.get('authData'))
     const parsed = parseAuthenticatorData(authData)
     const key = parsed.credentialPublicKey && decodeCredentialPublicKey(parsed.credentialPublicKey)
-    return { object, authData, parsed, alg: key?.get(cose.COSEKEYS.alg) }
+    const isKeyAccepted =
+      key === undefined ||
+      !cose.isCOSEPublicKeyRSA(key) ||
+      isRsaKeyAccepted(key.get(cose.COSEKEYS.n), key.get(cose.COSEKEYS.e))
+    return { object, authData, parsed, alg: key?.get(cose.COSEKEYS.alg), isKeyAccepted }
   })
   if (decoded === undefined) return { refusal: 'malformed' }
-  const { object, authData, parsed, alg } = decoded
+  const { object, authData, parsed, alg, isKeyAccepted } = decoded
   const refusal = refuseAuthenticatorData(authData, expected)
   if (refusal !== undefined) return { refusal }
   if (alg === undefined || !ALGORITHMS.includes(alg)) return { refusal: 'algorithm' }
+  if (!isKeyAccepted) return { refusal: 'key' }
   const { credentialID } = parsed
   if (credentialID === undefined || base64url(credentialID) !== credentialId) {
     return { refusal: 'credential-id' }
@@ -201,6 +209,13 @@ function isUnattested(
 ): boolean {
   if (fmt === 'none') return statement.size === 0
   return fmt === 'packed' && statement.get('x5c') === undefined
+}
+
+/** D-321: at a sign-in we verify with this key before anything else is proven, so verifying must be cheap. */
+function isRsaKeyAccepted(n: Uint8Array | undefined, e: Uint8Array | undefined): boolean {
+  if (n === undefined || e === undefined) return false
+  const jwk = { kty: 'RSA', n: base64url(n), e: base64url(e) }
+  return keyObjectFault(createPublicKey({ key: jwk, format: 'jwk' })) === undefined
 }
 
 /** The library throws for every answer that it refuses. */
