@@ -1,10 +1,13 @@
-/** Maximum lengths that several folders share: the APIs refuse longer values, and the service never creates them. */
+/** Lengths that several folders share: the APIs refuse values beyond them, and the service never creates any. */
 
 /** API 1: names, usernames, external ids, and the claim that names an identity. */
 export const LONGEST_NAME = 256
 
 /** API 4.2: the longest password that a login hashes, to keep hashing cheap. A new password must be shorter. */
 export const LONGEST_PASSWORD = 1024
+
+/** API 4.2, R073: the shortest new password, whatever a policy asks for. */
+export const SHORTEST_PASSWORD = 8
 
 /** Longer than a certificate with the CAs above it. */
 export const LONGEST_PEM = 64 * 1024

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { AUTH_POLICY } from '../../entities/auth-policy.ts'
 import { eachDemand } from '../../protocol/factors/second-factors.ts'
+import { SHORTEST_PASSWORD } from '../../protocol/limits.ts'
 import { managedShape } from '../described.ts'
 import { detail, list } from '../envelope.ts'
 import { Id, Name, NewTags } from './fields.ts'
@@ -34,8 +35,7 @@ export const NewAuthPolicy = z.strictObject({
     updb: z
       .strictObject({
         allowed: z.boolean(),
-        // R073: the minimum, whatever a policy requests.
-        minPasswordLength: z.int().min(8).max(128).optional(),
+        minPasswordLength: z.int().min(SHORTEST_PASSWORD).max(128).optional(),
         maxAttempts: z
           .int()
           .min(0)

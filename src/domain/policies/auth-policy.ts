@@ -2,11 +2,13 @@
  * Which login methods an identity may use, and which second factors it needs. API 4.4; SPEC Authentication Policy
  * fields referenced.
  */
+
 import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { AUTH_POLICY } from '../../entities/auth-policy.ts'
 import type { EntityOf } from '../../entities/field.ts'
 import { type FactorDemands, factorDemands } from '../../protocol/factors/second-factors.ts'
+import { SHORTEST_PASSWORD } from '../../protocol/limits.ts'
 
 export interface AuthPolicy extends EntityOf<typeof AUTH_POLICY> {
   readonly primary: {
@@ -44,7 +46,7 @@ export const PRODUCTION_POLICY_ID = 'production' as AuthPolicyId
 
 /** API 4.4: the defaults of each part of a policy. */
 export const POLICY_DEFAULTS = {
-  minPasswordLength: 8,
+  minPasswordLength: SHORTEST_PASSWORD,
   maxAttempts: 10,
   lockoutDurationMinutes: 15,
 } as const

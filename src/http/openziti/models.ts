@@ -2,6 +2,7 @@
  * Bodies of management writes as the clients' models write them: D-318. A field that we do not have is accepted when it
  * says nothing (null, or the value that means "none"), and otherwise refused with the reason, never silently dropped.
  */
+import { SHORTEST_PASSWORD as SHORTEST } from '../../protocol/limits.ts'
 import { isMembers } from '../edge-api/changed-body.ts'
 import { invalid } from '../reading/fields.ts'
 
@@ -40,18 +41,67 @@ const SIGNER: Foreign = {
   enrollNameClaimsSelector: [[''], NO_JIT],
 }
 
-/** Returns the body in our own shape. Throws COULD_NOT_VALIDATE. */
-export function modelBody(method: string, path: string, body: Members): Members {
-  // In a PATCH null clears (D-121).
-  const given = method === 'PATCH' ? body : withoutNulls(body)
-  if (isAt(path, '/identities')) return identityBody(given)
-  if (isAt(path, '/external-jwt-signers')) return without(given, SIGNER)
-  if (isAt(path, '/auth-policies')) return policyBody(given)
-  return given
+/** What a model may say without meaning it, by the collection it is sent to. Paths are separated by dots. */
+interface Unset {
+  /** Optional texts. The models write an empty one for what was not set, and so does a user who clears it. */
+  readonly texts: readonly string[]
+  /** What null clears in a PATCH. For any other field it says nothing. */
+  readonly clearable: readonly string[]
 }
 
-function isAt(path: string, entities: string): boolean {
-  return path === entities || path === `${entities}/:id`
+const SIGNER_TEXTS = ['jwksEndpoint', 'certPem', 'kid', 'externalAuthUrl', 'clientId']
+const REQUIRED_SIGNER = ['secondary.requireExtJwt', 'secondary.requireExtJwtSigner']
+
+const UNSET: Readonly<Record<string, Unset>> = {
+  '/identities': {
+    texts: ['externalId', 'authPolicyId', 'enrollment.updb', 'enrollment.ottca'],
+    clearable: ['externalId'],
+  },
+  '/external-jwt-signers': {
+    texts: [...SIGNER_TEXTS, 'claimsProperty', 'targetToken'],
+    clearable: SIGNER_TEXTS,
+  },
+  '/auth-policies': { texts: REQUIRED_SIGNER, clearable: REQUIRED_SIGNER },
+  '/cas': { texts: ['identityNameFormat'], clearable: ['externalIdClaim'] },
+  '/enrollments': { texts: ['caId', 'username', 'expiresAt'], clearable: [] },
+}
+
+const NEVER_UNSET: Unset = { texts: [], clearable: [] }
+
+/** Returns the body in our own shape. `isPatch`: what it does not name stays. Throws COULD_NOT_VALIDATE. */
+export function modelBody(path: string, isPatch: boolean, body: Members): Members {
+  const [, collection = ''] = /^(\/[^/]+)(?:\/:id(?:\/what-if)?)?$/.exec(path) ?? []
+  const given = meant(body, UNSET[collection] ?? NEVER_UNSET, isPatch)
+  switch (collection) {
+    case '/identities':
+      return identityBody(given)
+    case '/external-jwt-signers':
+      return without(given, SIGNER)
+    case '/auth-policies':
+      return policyBody(given)
+    case '/cas':
+      return caBody(given)
+    default:
+      return given
+  }
+}
+
+/** Maps with names of the administrator's own; null is a value in them. */
+const MAPS: readonly string[] = ['tags', 'appData']
+
+/**
+ * Returns what the body means to say. Generated models write null for whatever was not set, also where we know no such
+ * field, and for every list: cleared, `allowedSigners` would allow every signer.
+ */
+function meant(body: Members, unset: Unset, isPatch: boolean, prefix = ''): Members {
+  const entries = Object.entries(body).flatMap(([name, value]): (readonly [string, unknown])[] => {
+    const path = `${prefix}${name}`
+    if (value === '' && unset.texts.includes(path)) return isPatch ? [[name, null]] : []
+    if (value === null) return isPatch && unset.clearable.includes(path) ? [[name, null]] : []
+    if (!isMembers(value) || MAPS.includes(name)) return [[name, value]]
+    return [[name, meant(value, unset, isPatch, `${path}.`)]]
+  })
+  return Object.fromEntries(entries)
 }
 
 function identityBody(given: Members): Members {
@@ -62,8 +112,21 @@ function identityBody(given: Members): Members {
 function policyBody(given: Members): Members {
   const { primary } = given
   if (!isMembers(primary) || !isMembers(primary['updb'])) return given
-  const updb = without(primary['updb'], UPDB, 'primary.updb.')
+  const updb = longEnough(without(primary['updb'], UPDB, 'primary.updb.'))
   return { ...given, primary: { ...primary, updb } }
+}
+
+/** R073: the tools always send their own default, which is below our minimum. */
+function longEnough(updb: Members): Members {
+  const { minPasswordLength: length } = updb
+  const isShort = Number.isInteger(length) && Number(length) >= 0 && Number(length) < SHORTEST
+  return isShort ? { ...updb, minPasswordLength: SHORTEST } : updb
+}
+
+/** A claim without any member says nothing. */
+function caBody(given: Members): Members {
+  const { externalIdClaim, ...rest } = given
+  return isMembers(externalIdClaim) && isEmpty(externalIdClaim) ? rest : given
 }
 
 function without(given: Members, foreign: Foreign, prefix = ''): Members {
@@ -81,18 +144,4 @@ function without(given: Members, foreign: Foreign, prefix = ''): Members {
 
 function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0
-}
-
-/** Maps with names of the administrator's own; null is a value in them. */
-const MAPS: readonly string[] = ['tags', 'appData']
-
-/** Generated models write null for whatever was not set, also where we know no such field. */
-function withoutNulls(given: Members): Members {
-  const kept = Object.entries(given).filter(([, value]) => value !== null)
-  return Object.fromEntries(
-    kept.map(([name, value]) => [
-      name,
-      isMembers(value) && !MAPS.includes(name) ? withoutNulls(value) : value,
-    ]),
-  )
 }

@@ -49,9 +49,12 @@ export function reshapedFailure(answer: Answer): Answer {
   return { ...answer, content: { kind: 'json', value: withTotpQueries(content.value) } }
 }
 
-function bodyIn({ method, url }: Route, { body }: Call): Call['body'] {
-  if (!url.startsWith(M) || body.kind !== 'json' || !isMembers(body.value)) return body
-  return { kind: 'json', value: modelBody(method, url.slice(M.length), body.value) }
+function bodyIn({ method, url, operation }: Route, { body }: Call): Call['body'] {
+  const prefix = [M, C].find((one) => url.startsWith(one))
+  if (prefix === undefined || body.kind !== 'json' || !isMembers(body.value)) return body
+  const declared = operation?.body
+  const isPatch = method === 'PATCH' || (declared?.kind === 'deferred' && declared.isPatch === true)
+  return { kind: 'json', value: modelBody(url.slice(prefix.length), isPatch, body.value) }
 }
 
 function answerOut({ method, url }: Route, answer: Answer): Answer {
