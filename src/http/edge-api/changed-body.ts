@@ -38,6 +38,12 @@ export function withDefaults(given: Members, body: Body): Body {
   return { kind: 'json', value: members([...Object.entries(given), ...named]) }
 }
 
+/** Whether the body has this member, as null. */
+export function isNull(body: Body, name: string): boolean {
+  const value = contentOf(body)
+  return isMembers(value) && Object.hasOwn(value, name) && value[name] === null
+}
+
 /** D-11: a missing body counts as `{}`. */
 function contentOf(body: Body): unknown {
   return body.kind === 'json' ? body.value : {}
@@ -47,8 +53,8 @@ function merge(current: Members, patch: Members): Members {
   const merged = new Map(Object.entries(current))
   for (const [name, value] of Object.entries(patch)) {
     const before = merged.get(name)
-    if (value === null) merged.delete(name)
-    else if (!isMembers(value) || WHOLE.includes(name)) merged.set(name, value)
+    // Null too: `readBody` takes it for absent where a field is optional, and refuses it where there is none (D-309).
+    if (!isMembers(value) || WHOLE.includes(name)) merged.set(name, value)
     else merged.set(name, merge(isMembers(before) ? before : {}, value))
   }
   return members(merged)

@@ -38,10 +38,12 @@ import {
   timeOrNull,
 } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
-import { patched, withFixed } from '../edge-api/changed-body.ts'
+import { isNull, patched, withFixed } from '../edge-api/changed-body.ts'
 import { chosenFields, managedFields } from '../edge-api/described-body.ts'
 import { Nothing } from '../edge-api/read-body.ts'
+import type { Body } from '../reading/body.ts'
 import { deferredBody, jsonBody } from '../reading/declared-body.ts'
+import { invalid } from '../reading/fields.ts'
 
 const ALL = '/authenticators'
 const ONE = `${ALL}/:id` as const
@@ -135,10 +137,8 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
       codes: [...CREDENTIAL_CODES, 'LAST_ADMINISTRATOR'],
     },
     async ({ path, body, input, caller }) => {
-      const changed = (current: domain.Authenticator) => {
-        const fixed = withFixed(fixedFields(current), body)
-        return changeOf(input(patched(chosenCredential(current), fixed)))
-      }
+      const changed = (current: domain.Authenticator) =>
+        changeOf(input(patchedCredential(current, withFixed(fixedFields(current), body))))
       await updateAuthenticator(ports, idIn<AuthenticatorId>(path), changed, caller)
       return done()
     },
@@ -191,8 +191,17 @@ export function fixedFields({ method, identityId }: domain.Authenticator) {
   return { method, identityId }
 }
 
+/** The body of a PATCH, completed. Throws COULD_NOT_VALIDATE. */
+export function patchedCredential(authenticator: domain.Authenticator, body: Body): Body {
+  // The shape lets a PATCH omit the password, but null would clear it (API 1), and it is required.
+  if (authenticator.method === 'updb' && isNull(body, 'password')) {
+    throw invalid('password', 'is missing')
+  }
+  return patched(chosenCredential(authenticator), body)
+}
+
 /** Returns it as a body that would create it, except for the password. */
-export function chosenCredential(authenticator: domain.Authenticator) {
+function chosenCredential(authenticator: domain.Authenticator) {
   return authenticator.method === 'updb'
     ? chosenFields(UPDB_AUTHENTICATOR, authenticator)
     : chosenFields(CERT_AUTHENTICATOR, authenticator)

@@ -25,14 +25,14 @@ import type { AuthenticatorDetail } from '../../../domain/identities/authenticat
 import { AUTHENTICATOR_FIELDS } from '../../../domain/lists/fields.ts'
 import {
   authenticatorBody,
-  chosenCredential,
   fixedFields,
+  patchedCredential,
   secretOf,
 } from '../../management-api/authenticators.ts'
 import { deferredBody } from '../../reading/declared-body.ts'
 import { done, found, idIn, listed, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
-import { patched, withFixed } from '../changed-body.ts'
+import { withFixed } from '../changed-body.ts'
 
 const ALL = '/current-identity/authenticators'
 const ONE = `${ALL}/:id` as const
@@ -104,10 +104,8 @@ export function addCurrentIdentityAuthenticators(api: Api, ports: AccountPorts):
       answers: { 200: DoneReply },
     },
     async ({ path, body, input, session, caller }) => {
-      const changed = (current: domain.Authenticator) => {
-        const fixed = withFixed(stays(current), body)
-        return changeOf(input(patched(chosenCredential(current), fixed)))
-      }
+      const changed = (current: domain.Authenticator) =>
+        changeOf(input(patchedCredential(current, withFixed(stays(current), body))))
       await updateOwnAuthenticator(ports, session, idIn<AuthenticatorId>(path), changed, caller)
       return done()
     },
