@@ -31,8 +31,8 @@ export const REQUEST_ERRORS = {
     status: 400,
     oauth: 'invalid_request',
     next: ['correct-request'],
-    message: 'limit must be at least 1 and offset at least 0',
-    when: '`limit` is not an integer of at least 1, or `offset` is not one of at least 0.',
+    message: 'the limit or the offset is not valid',
+    when: '`limit` is not a whole number of at least 1, `offset` is not one of at least 0 or is too large, or one of them is repeated. `cause` says which and why.',
     advice: 'Correct it; `limit` is at most 500.',
   },
   INVALID_SORT_IDENTIFIER: {

@@ -62,7 +62,7 @@ class Reader {
     const isBare = tokens.isWord('sort', 'skip', 'limit') || tokens.peek().kind === 'end'
     const filter = isBare ? undefined : this.#readOr(0)
     const orders = tokens.takeWord('sort') === undefined ? undefined : this.#readSort()
-    const skip = tokens.takeWord('skip') === undefined ? undefined : this.#readCount()
+    const skip = tokens.takeWord('skip') === undefined ? undefined : this.#readCount(0)
     const limit = tokens.takeWord('limit') === undefined ? undefined : this.#readLimit()
     const rest = tokens.peek()
     if (rest.kind !== 'end') throw new FilterFault('is not understood', rest.column)
@@ -254,15 +254,15 @@ class Reader {
 
   #readLimit(): number {
     return this.#tokens.takeWord('none') === undefined
-      ? this.#readCount()
+      ? this.#readCount(1)
       : Number.POSITIVE_INFINITY
   }
 
-  #readCount(): number {
+  #readCount(least: 0 | 1): number {
     const token = this.#tokens.next()
     const count = token.kind === 'number' ? token.value : -1
-    if (!Number.isSafeInteger(count) || count < 0) {
-      throw new FilterFault('a number from 0 is missing', token.column)
+    if (!Number.isSafeInteger(count) || count < least) {
+      throw new FilterFault(`a whole number of at least ${least} is missing`, token.column)
     }
     return count
   }

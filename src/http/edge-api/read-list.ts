@@ -12,10 +12,12 @@ const DEFAULT_LIMIT = 10
 /** The order and page in the filter apply only if the query does not set them. */
 export function readList(query: FormFields, known: ListFields): ListQuery {
   const carried = filterOf(query, known)
-  const limit = countOf(query, 'limit') ?? carried?.limit ?? DEFAULT_LIMIT
-  const offset = countOf(query, 'offset') ?? carried?.skip ?? 0
+  const limit = countOf(query, 'limit', 1) ?? carried?.limit ?? DEFAULT_LIMIT
+  const offset = countOf(query, 'offset', 0) ?? carried?.skip ?? 0
   // An offset beyond the safe integers is not exact, and no database counts that far.
-  if (limit < 1 || !Number.isSafeInteger(offset)) throw new Failure('INVALID_PAGINATION')
+  if (!Number.isSafeInteger(offset)) {
+    throw invalidPage('offset', `must be at most ${Number.MAX_SAFE_INTEGER}`)
+  }
   return {
     limit: Math.min(limit, LARGEST_PAGE),
     offset,
@@ -52,9 +54,16 @@ function single(
   throw new Failure(code, { field: { field: name, reason: 'is repeated' } })
 }
 
-function countOf(query: FormFields, name: string): number | undefined {
+function countOf(query: FormFields, name: string, least: 0 | 1): number | undefined {
   const [text, ...others] = query.get(name) ?? []
   if (text === undefined) return undefined
-  if (others.length > 0 || !/^[0-9]+$/.test(text)) throw new Failure('INVALID_PAGINATION')
+  if (others.length > 0) throw invalidPage(name, 'is repeated')
+  if (!/^[0-9]+$/.test(text) || Number(text) < least) {
+    throw invalidPage(name, `must be a whole number of at least ${least}`)
+  }
   return Number(text)
+}
+
+function invalidPage(field: string, reason: string): Failure {
+  return new Failure('INVALID_PAGINATION', { field: { field, reason } })
 }

@@ -113,7 +113,12 @@ test('API 3.3: both kinds are listed newest first, with paging, and those that e
     ['oidc', 'legacy', 'oidc', 'oidc'],
   )
   assert.deepEqual(idsOf(await admin.get('/api-sessions?limit=2&offset=1')), idsOf(made).slice(1))
-  assertRefused(await admin.call('GET', '/api-sessions?limit=0'), 400, 'INVALID_PAGINATION')
+  assertRefused(
+    await admin.call('GET', '/api-sessions?limit=0'),
+    400,
+    'INVALID_PAGINATION',
+    'limit',
+  )
 
   const list = `/identities/${person.id}/api-sessions`
   const mine = await admin.call('GET', list)

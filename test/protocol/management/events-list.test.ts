@@ -145,7 +145,7 @@ test('the list of events', async (t) => {
       'INVALID_SORT_IDENTIFIER',
       'sort',
     )
-    assertRefused(await admin.call('GET', '/events?limit=0'), 400, 'INVALID_PAGINATION')
+    assertRefused(await admin.call('GET', '/events?limit=0'), 400, 'INVALID_PAGINATION', 'limit')
   })
 
   await t.test('events cannot be written, changed or deleted over the API', async () => {

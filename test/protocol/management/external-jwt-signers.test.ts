@@ -217,7 +217,7 @@ test('API 3.1: any caller may read which signers are accepted', async (t) => {
 
   await t.test('it has pages like every list', async () => {
     assert.equal((await service.call(`${PUBLIC}?limit=1&offset=1`)).json().data[0].name, 'b')
-    assertRefused(await service.call(`${PUBLIC}?limit=0`), 400, 'INVALID_PAGINATION')
+    assertRefused(await service.call(`${PUBLIC}?limit=0`), 400, 'INVALID_PAGINATION', 'limit')
     assertRefused(await service.call(`${PUBLIC}?filter=x`), 400, 'INVALID_FILTER', 'filter')
   })
 })

@@ -49,7 +49,9 @@ for (const [kind, begin] of Object.entries(SESSIONS)) {
     assert.deepEqual(seen.toSorted(), made.toSorted())
     assert.deepEqual((await idsOf(session, '?limit=3&offset=2')).length, 3)
     for (const query of ['?limit=0', '?limit=-1', '?offset=x', '?limit=1&limit=2']) {
-      assertRefused(await session.call(`${CERTIFICATES}${query}`), 400, 'INVALID_PAGINATION')
+      const field = query.slice(1).split('=')[0]
+      const reply = await session.call(`${CERTIFICATES}${query}`)
+      assertRefused(reply, 400, 'INVALID_PAGINATION', field)
     }
 
     const [one] = first.json().data
