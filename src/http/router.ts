@@ -12,6 +12,7 @@ import type { Caller } from '../domain/audit/events.ts'
 import { authenticateCall } from '../domain/calls/authenticate-call.ts'
 import type { CallPorts } from '../domain/calls/ports.ts'
 import { authenticateRouter } from '../domain/calls/routers/authenticate-router.ts'
+import type { ListFields } from '../domain/lists/list-query.ts'
 import type { CallSession } from '../domain/sessions/call-session.ts'
 import { writeEndingId } from '../domain/sessions/confirming/ending-id.ts'
 import { CATALOGUE, Failure } from '../errors/catalogue.ts'
@@ -55,6 +56,8 @@ export interface Router {
     route: R,
     handler: (call: Call<R['access']>) => Promise<Answer> | Answer,
   ): void
+  /** Returns the fields that callers of a list may name. Default: those that its route declares. */
+  readonly listFields?: (declared: ListFields) => ListFields
   /** Adds the preflights, and keeps addresses separate. Called once, at the end. */
   close(): void
   /** Returns the response to a method that an address does not have. */

@@ -21,6 +21,8 @@ export interface ListField {
 export interface ListFields<Name extends string = string> {
   readonly fields: Readonly<Record<Name, ListField>>
   readonly hasTags: boolean
+  /** Other names that a filter and a sort may use for a field; not in `filterableFields`. */
+  readonly aliases?: Readonly<Record<string, Name>>
 }
 
 export type FilterValue = string | number | boolean | Instant
@@ -66,6 +68,11 @@ export interface ListQuery extends Page {
 /** The `filterableFields` of API 2. */
 export function namesOf({ fields, hasTags }: ListFields): readonly string[] {
   return [...Object.keys(fields), ...(hasTags ? ['tags'] : [])]
+}
+
+/** Returns the name of the field that a caller means, which may not exist. */
+export function resolvedName({ aliases = {} }: ListFields, name: string): string {
+  return (Object.hasOwn(aliases, name) ? aliases[name] : undefined) ?? name
 }
 
 /** `hasOwn`: `constructor` is not a field. */

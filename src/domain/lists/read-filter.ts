@@ -16,6 +16,7 @@ import {
   fieldNamed,
   type ListFields,
   type Order,
+  resolvedName,
   type Test,
 } from './list-query.ts'
 import { MOST_ORDERS, readOrder, TOO_MANY_ORDERS } from './read-sort.ts'
@@ -165,13 +166,14 @@ class Reader {
     if (this.#known.hasTags && token.text.startsWith('tags.')) {
       return { field: { kind: 'tag', name: token.text.slice('tags.'.length) }, type: 'any' }
     }
-    const field = fieldNamed(this.#known, token.text)
+    const name = resolvedName(this.#known, token.text)
+    const field = fieldNamed(this.#known, name)
     if (field === undefined)
       throw new FilterFault('is not a field that can be filtered by', token.column)
     if (field.isList === true) {
       throw new FilterFault('is a list: write anyOf(…) around it', token.column)
     }
-    return { field: { kind: 'field', name: token.text }, type: field.type }
+    return { field: { kind: 'field', name }, type: field.type }
   }
 
   #readList(): Known {

@@ -1,5 +1,5 @@
 /** `sort = field [asc|desc], …`, up to five fields. API 2. */
-import { fieldNamed, type ListFields, type Order } from './list-query.ts'
+import { fieldNamed, type ListFields, type Order, resolvedName } from './list-query.ts'
 
 export const MOST_ORDERS = 5
 export const TOO_MANY_ORDERS = `has more than ${MOST_ORDERS} fields`
@@ -20,7 +20,8 @@ export function readSort(text: string, known: ListFields): readonly Order[] | st
 }
 
 /** Returns one order, or what is wrong with it. */
-export function readOrder(field: string, direction: string, known: ListFields): Order | string {
+export function readOrder(name: string, direction: string, known: ListFields): Order | string {
+  const field = resolvedName(known, name)
   const found = fieldNamed(known, field)
   if (found === undefined || found.isList === true) return 'names no field to sort by'
   const word = direction.toLowerCase()

@@ -77,8 +77,9 @@ export function apiAt(router: Router, prefix: string): Api {
   return {
     table: router.table,
     add(route, handler) {
+      const known = route.list && (router.listFields?.(route.list) ?? route.list)
       router.add(routeOf(prefix, route), (call) => {
-        const list = route.list === undefined ? undefined : readList(call.query, route.list)
+        const list = known && readList(call.query, known)
         const input = inputOf(route, call)
         // Added to the call, not spread with it: spreading would run its getter, which only pages need.
         return handler(Object.assign(call, { list, input }) as never)

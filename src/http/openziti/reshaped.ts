@@ -2,6 +2,7 @@
  * Requests and responses in the shapes of the models that existing clients were generated from: D-318. Routes are
  * unaware of it; only JSON is changed, on its way in and out.
  */
+import { fieldNamed, type ListFields } from '../../domain/lists/list-query.ts'
 import type { Answer } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { APIS } from '../edge-api/api.ts'
@@ -32,6 +33,7 @@ const INSTANCE_HEADER = 'ziti-instance-id'
 export function reshaped(router: Router, instanceId: string): Router {
   return {
     ...router,
+    listFields: withAliases,
     add: (route, handler) =>
       router.add(route, async (call) => {
         const sent = bodyIn(route, call as Call)
@@ -40,6 +42,12 @@ export function reshaped(router: Router, instanceId: string): Router {
         return { ...shaped, headers: { ...shaped.headers, [INSTANCE_HEADER]: instanceId } }
       }),
   }
+}
+
+/** Existing clients find what belongs to an identity by `identity = "<id>"`. */
+function withAliases(declared: ListFields): ListFields {
+  const isOwned = fieldNamed(declared, 'identityId') !== undefined
+  return isOwned ? { ...declared, aliases: { identity: 'identityId' } } : declared
 }
 
 /** The same for errors, which no handler returns. */

@@ -114,6 +114,36 @@ test('lists of what there is none of are empty, and the summary counts', async (
   assert.deepEqual([identities, services], [1, 0])
 })
 
+test('lists are filtered and sorted by the identity under the name that clients use', async (t) => {
+  const service = await startService(t, { config: OPENZITI })
+  const admin = await administrateOpenZiti(service)
+  const { id } = await admin.createIdentity({ name: 'zoe', password: 'a password of my own' })
+  const ask = (path: string, filter: string, more = '') =>
+    admin.call('GET', `${path}?filter=${encodeURIComponent(filter)}${more}`)
+  const own = await ask('/authenticators', `identity="${id}" and method="updb" sort by identity`)
+  assert.equal(own.status, 200, own.text)
+  const { data, meta } = own.json()
+  assert.deepEqual(
+    data.map(({ identityId }: { identityId: string }) => identityId),
+    [id],
+  )
+  assert.equal(meta.filterableFields.includes('identity'), false)
+  for (const path of ['/enrollments', '/api-sessions', `/identities/${id}/authenticators`]) {
+    const reply = await ask(path, `identity="${id}"`, '&sort=identity')
+    assert.equal(reply.status, 200, reply.text)
+  }
+  const unowned = await ask('/identities', `identity="${id}"`)
+  assertRefused(unowned, 400, 'INVALID_FILTER', 'filter')
+  const later = await ask('/authenticators', `identity="${id}" and nothing="x"`)
+  assertRefused(later, 400, 'INVALID_FILTER', 'filter')
+  const column = `identity="${id}" and `.length + 1
+  assert.match(later.json().error.cause.reason, new RegExp(`at column ${column}$`))
+
+  const plain = await administrate(await startService(t))
+  const refused = await plain.call('GET', '/authenticators?filter=identity%3D%22x%22')
+  assertRefused(refused, 400, 'INVALID_FILTER', 'filter')
+})
+
 test('models of management are accepted, or refused with the reason', async (t) => {
   const service = await startService(t, { config: OPENZITI })
   const admin = await administrateOpenZiti(service)
