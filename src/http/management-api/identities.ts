@@ -40,6 +40,7 @@ import type { Api } from '../edge-api/api.ts'
 import { patched } from '../edge-api/changed-body.ts'
 import { computedOfIdentity } from '../edge-api/current/current-identity.ts'
 import { chosenFields, managedFields } from '../edge-api/described-body.ts'
+import { withFieldNames } from '../edge-api/field-names.ts'
 import { Nothing } from '../edge-api/read-body.ts'
 import { deferredBody, jsonBody } from '../reading/declared-body.ts'
 import { authenticatorBody } from './authenticators.ts'
@@ -47,6 +48,9 @@ import { invited, kindOfNew, openEnrollments } from './enrollments.ts'
 
 const ALL = '/identities'
 const ONE = `${ALL}/:id` as const
+
+/** The members of `enrollment`, by the names of POST /enrollments. */
+const ENROLLMENT_NAMES = { username: 'enrollment.updb', caId: 'enrollment.ottca' } as const
 
 const CUT_OFF = 'Its sessions end if `isAdmin`, `type`, `authPolicyId` or `externalId` changes.'
 
@@ -68,7 +72,8 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
         return created('identities', await createIdentity(ports, identity, caller))
       }
       const kind = kindOfNew(enrollment)
-      return invited(await createEnrollmentWithIdentity(ports, identity, kind, caller))
+      const invite = () => createEnrollmentWithIdentity(ports, identity, kind, caller)
+      return invited(await withFieldNames(ENROLLMENT_NAMES, invite))
     },
   )
 

@@ -135,7 +135,7 @@ test('enrollments', async (t) => {
       name: 'without',
       enrollment: { updb: 'WITH' },
     })
-    assertRefused(refused, 409, 'ENTITY_NAME_IN_USE', 'username')
+    assertRefused(refused, 409, 'ENTITY_NAME_IN_USE', 'enrollment.updb')
     const found = await admin.get(`/identities?filter=${encodeURIComponent('name = "without"')}`)
     assert.deepEqual(found, [])
 
@@ -154,7 +154,7 @@ test('enrollments', async (t) => {
       [{ ottca: 1 }, 'enrollment.ottca'],
       [{ other: true }, 'enrollment.other'],
       ['ott', 'enrollment'],
-      [{ ottca: 'nothing' }, 'caId'],
+      [{ ottca: 'nothing' }, 'enrollment.ottca'],
     ]
     for (const [enrollment, field] of faults) {
       const identity = { name: 'faulty', type: 'Default', isAdmin: false, enrollment }

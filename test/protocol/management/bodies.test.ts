@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bearer } from '../../support/login/login.ts'
 import { administrate, assertRefused, MANAGEMENT } from '../../support/management.ts'
-import { startService } from '../../support/service.ts'
+import { ADMIN, startService } from '../../support/service.ts'
 
 const IDENTITY = { name: 'somebody', type: 'Default', isAdmin: false }
 const POLICY = { name: 'a policy', primary: { cert: { allowed: true } } }
@@ -54,6 +54,16 @@ const INVALID: Readonly<Record<string, Case>> = {
     'enrollment',
   ],
   'an enrollment of no kind': ['/identities', { ...IDENTITY, enrollment: {} }, 'enrollment'],
+  'an enrollment by an unknown CA': [
+    '/identities',
+    { ...IDENTITY, enrollment: { ottca: 'nothing' } },
+    'enrollment.ottca',
+  ],
+  'an enrollment with a username that grows': [
+    '/identities',
+    { ...IDENTITY, enrollment: { updb: '\ufdfa'.repeat(20) } },
+    'enrollment.updb',
+  ],
   'a role that is empty': [
     '/identities',
     { ...IDENTITY, roleAttributes: [''] },
@@ -143,6 +153,16 @@ const INVALID: Readonly<Record<string, Case>> = {
   'an unknown secondary signer': [
     '/auth-policies',
     { ...POLICY, secondary: { requireExtJwt: 'nothing' } },
+    'secondary.requireExtJwt',
+  ],
+  'an unknown secondary signer in the other spelling': [
+    '/auth-policies',
+    { ...POLICY, secondary: { requireExtJwtSigner: 'nothing' } },
+    'secondary.requireExtJwtSigner',
+  ],
+  'an unknown secondary signer in both spellings': [
+    '/auth-policies',
+    { ...POLICY, secondary: { requireExtJwt: 'nothing', requireExtJwtSigner: 'nothing' } },
     'secondary.requireExtJwt',
   ],
   'two spellings that differ': [
@@ -240,6 +260,27 @@ test('bodies that are refused', async (t) => {
       assertRefused(await admin.call('POST', path, body), 400, 'COULD_NOT_VALIDATE', field)
     })
   }
+
+  await t.test('a taken username is told by the field that has it', async () => {
+    const body = { ...IDENTITY, enrollment: { updb: ADMIN.username } }
+    const reply = await admin.call('POST', '/identities', body)
+    assertRefused(reply, 409, 'ENTITY_NAME_IN_USE', 'enrollment.updb')
+  })
+
+  await t.test('a change of a policy names the spelling that it used', async () => {
+    for (const signer of ['nothing', 7]) {
+      const secondary = { requireExtJwtSigner: signer }
+      const field = 'secondary.requireExtJwtSigner'
+      for (const [method, path, body] of [
+        ['PUT', '/auth-policies/default', { ...POLICY, secondary }],
+        ['PATCH', '/auth-policies/default', { secondary }],
+        ['POST', '/auth-policies/default/what-if', { secondary }],
+      ] as const) {
+        const reply = await admin.call(method, path, body)
+        assertRefused(reply, 400, 'COULD_NOT_VALIDATE', field)
+      }
+    }
+  })
 
   await t.test('D-11: nothing at all counts as {}', async () => {
     assertRefused(await admin.call('POST', '/identities'), 400, 'COULD_NOT_VALIDATE', 'name')

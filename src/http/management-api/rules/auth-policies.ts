@@ -19,6 +19,7 @@ import { selfLink } from '../../edge-api/answers.ts'
 import type { Api } from '../../edge-api/api.ts'
 import { isMembers, patched } from '../../edge-api/changed-body.ts'
 import { managedFields } from '../../edge-api/described-body.ts'
+import type { FieldNames } from '../../edge-api/field-names.ts'
 import type { Body } from '../../reading/body.ts'
 import { invalid } from '../../reading/fields.ts'
 import { addRuleRoutes } from './rule-routes.ts'
@@ -40,6 +41,7 @@ export function addAuthPolicies(api: Api, ports: PolicyPorts): void {
     list: (query) => listPolicies(ports, query),
     find: (id: AuthPolicyId) => findPolicy(ports, id),
     show: policyBody,
+    fieldNames: spellingIn,
     update: {
       codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
       bodyOf: chosenFields,
@@ -98,6 +100,15 @@ function inBothSpellings(body: Body): Body {
   if (required === undefined) return body
   const both = { ...secondary, requireExtJwt: required, requireExtJwtSigner: required }
   return { kind: 'json', value: { ...body.value, secondary: both } }
+}
+
+/** An error names the spelling that the body used. */
+export function spellingIn(body: Body): FieldNames {
+  const secondary = body.kind === 'json' && isMembers(body.value) && body.value['secondary']
+  if (!isMembers(secondary)) return {}
+  const { requireExtJwt: one, requireExtJwtSigner: other } = secondary
+  const isOther = (one ?? undefined) === undefined && other !== undefined
+  return isOther ? { 'secondary.requireExtJwt': 'secondary.requireExtJwtSigner' } : {}
 }
 
 function withSigners<T extends { allowedSigners?: string[] | undefined }>(part: T | undefined) {

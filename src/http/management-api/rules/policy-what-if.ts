@@ -11,8 +11,9 @@ import {
 } from '../../../domain/management/what-if/preview-policy.ts'
 import { found, idIn } from '../../edge-api/answers.ts'
 import type { Api } from '../../edge-api/api.ts'
+import { withFieldNames } from '../../edge-api/field-names.ts'
 import { deferredBody } from '../../reading/declared-body.ts'
-import { patchedPolicy } from './auth-policies.ts'
+import { patchedPolicy, spellingIn } from './auth-policies.ts'
 
 export function addPolicyWhatIf(api: Api, ports: WhatIfPorts): void {
   api.add(
@@ -29,9 +30,10 @@ export function addPolicyWhatIf(api: Api, ports: WhatIfPorts): void {
     },
     async ({ path, body, input, caller }) => {
       const change = patchedPolicy(body, input)
-      return found(
-        previewBody(await previewPolicy(ports, idIn<AuthPolicyId>(path), change, caller)),
+      const preview = await withFieldNames(spellingIn(body), () =>
+        previewPolicy(ports, idIn<AuthPolicyId>(path), change, caller),
       )
+      return found(previewBody(preview))
     },
   )
 }

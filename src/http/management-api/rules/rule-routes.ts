@@ -8,6 +8,7 @@ import type { FailureCode } from '../../../errors/catalogue.ts'
 import { created, done, type Envelope, found, idIn, listed } from '../../edge-api/answers.ts'
 import type { Api } from '../../edge-api/api.ts'
 import { patched, withDefaults } from '../../edge-api/changed-body.ts'
+import { type FieldNames, withFieldNames } from '../../edge-api/field-names.ts'
 import type { Body } from '../../reading/body.ts'
 import { deferredBody, jsonBody } from '../../reading/declared-body.ts'
 
@@ -32,6 +33,8 @@ export interface RuleRoutes<Id extends string, Rule, New extends object, Detail,
   list(query: ListQuery): Promise<PageOf<Detail>>
   find(id: Id): Promise<Detail>
   show(detail: Detail): Shown
+  /** Names of fields in this body, where the use cases have others. */
+  fieldNames?(body: Body): FieldNames
   readonly update: {
     readonly codes: readonly FailureCode[]
     /** Returns a rule as the body that would create it. */
@@ -55,6 +58,7 @@ export function addRuleRoutes<Id extends string, Rule, New extends object, Detai
   const { path, one, many, fields, shape, replies, create, update, remove } = rule
   const onePath = `${path}/:id` as const
   const { fixed = [], completed = (body: Body) => body } = update
+  const fieldNames = (body: Body) => rule.fieldNames?.(body) ?? {}
 
   api.add(
     {
@@ -67,7 +71,10 @@ export function addRuleRoutes<Id extends string, Rule, New extends object, Detai
       answers: { 201: CreatedReply },
       codes: create.codes,
     },
-    async ({ input, caller }) => created(path.slice(1), await create.run(input, caller)),
+    async ({ body, input, caller }) => {
+      const id = await withFieldNames(fieldNames(body), () => create.run(input, caller))
+      return created(path.slice(1), id)
+    },
   )
 
   api.add(
@@ -106,7 +113,7 @@ export function addRuleRoutes<Id extends string, Rule, New extends object, Detai
     async ({ path, body, input, caller }) => {
       const replaced = (current: Rule) =>
         input(withDefaults(Object.fromEntries(fixed.map((name) => [name, current[name]])), body))
-      await update.run(idIn<Id>(path), replaced, caller)
+      await withFieldNames(fieldNames(body), () => update.run(idIn<Id>(path), replaced, caller))
       return done()
     },
   )
@@ -123,7 +130,7 @@ export function addRuleRoutes<Id extends string, Rule, New extends object, Detai
     },
     async ({ path, body, input, caller }) => {
       const changed = (current: Rule) => input(patched(update.bodyOf(current), completed(body)))
-      await update.run(idIn<Id>(path), changed, caller)
+      await withFieldNames(fieldNames(body), () => update.run(idIn<Id>(path), changed, caller))
       return done()
     },
   )
