@@ -96,6 +96,15 @@ test('what administrators manage, on the command line', async (t) => {
       64,
       /--enroll ottca needs --ca/,
     )
+    await refused(
+      cli,
+      ['create', 'identity', 'x', '--enroll', 'updb', '--username', 'admin'],
+      73,
+      /ENTITY_NAME_IN_USE: .*: enrollment\.updb \(--username\) is in use/,
+    )
+    const invited = await json(cli, 'create', 'identity', 'by-name', '--enroll', 'updb')
+    assert.match(invited.enrollment.token, /^\S{20,}$/)
+    assert.equal((await cli.run('delete', 'identity', 'by-name', '--yes')).code, 0)
   })
 
   await t.test(

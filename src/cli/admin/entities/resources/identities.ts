@@ -18,12 +18,18 @@ const INVITATION: readonly Field[] = [
   },
   {
     option: 'username',
-    path: 'username',
+    path: 'enrollment.updb',
     kind: 'text',
     value: 'NAME',
     what: 'with --enroll updb; default: the name of the identity',
   },
-  { option: 'ca', path: 'ca', kind: 'reference', to: 'ca', what: 'with --enroll ottca' },
+  {
+    option: 'ca',
+    path: 'enrollment.ottca',
+    kind: 'reference',
+    to: 'ca',
+    what: 'with --enroll ottca',
+  },
 ]
 
 export const IDENTITIES: Resource = {
@@ -57,7 +63,8 @@ export const IDENTITIES: Resource = {
 
 /** API 3.3: `{ott: true}`, `{updb: "<username>"}` or `{ottca: "<caId>"}`. */
 function withInvitation(body: Body, values: OptionValues): Body {
-  const { enroll, username, ca, ...rest } = body
+  const { enroll, enrollment, ...rest } = body
+  const { updb: username, ottca: ca } = (enrollment ?? {}) as Body
   if (username !== undefined && enroll !== 'updb')
     throw new Misuse('--username is for --enroll updb')
   if (ca !== undefined && enroll !== 'ottca') throw new Misuse('--ca is for --enroll ottca')
