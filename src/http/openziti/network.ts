@@ -4,9 +4,10 @@
  */
 import { z } from 'zod'
 import { type Instant, toRfc3339 } from '../../base/time/instant.ts'
-import { detail, Timestamp } from '../../contract/envelope.ts'
+import { detail, Links, Timestamp } from '../../contract/envelope.ts'
 import type { ListQuery } from '../../domain/lists/list-query.ts'
 import type { ManagementPorts } from '../../domain/management/ports.ts'
+import { orNotFound } from '../../domain/refusals.ts'
 import { IDENTITY } from '../../entities/identity.ts'
 import { json } from '../answer.ts'
 import { found, selfLink } from '../edge-api/answers.ts'
@@ -83,6 +84,13 @@ function addServiceUpdates(api: Api, startedAt: Instant): void {
   )
 }
 
+const IdentityType = z.object({
+  id: z.string(),
+  name: z.string(),
+  tags: z.object({}),
+  _links: Links,
+})
+
 function addIdentityTypes(api: Api): void {
   const types = IDENTITY.type.choices.map((name) => {
     return { id: name, name, tags: {}, _links: selfLink(`identity-types/${name}`) }
@@ -98,6 +106,19 @@ function addIdentityTypes(api: Api): void {
       answers: { 200: ListReply },
     },
     ({ query }) => listOf(types, query),
+  )
+
+  // The address that their links name.
+  api.add(
+    {
+      method: 'GET',
+      path: '/identity-types/:id',
+      access: 'admin',
+      tag: 'compatibility',
+      summary: 'Read a type of identities',
+      answers: { 200: detail(IdentityType) },
+    },
+    ({ path }) => found(orNotFound(types.find(({ id }) => id === path.id))),
   )
 }
 

@@ -25,6 +25,7 @@ const ADDRESSES = [
   ['GET', `${MANAGEMENT}/edge-routers`],
   ['GET', `${MANAGEMENT}/config-types`],
   ['GET', `${MANAGEMENT}/identity-types`],
+  ['GET', `${MANAGEMENT}/identity-types/Default`],
   ['GET', `${MANAGEMENT}/summary`],
 ] as const
 
@@ -110,6 +111,13 @@ test('lists of what there is none of are empty, and the summary counts', async (
     types.map(({ id }: { id: string }) => id),
     ['Default', 'Router'],
   )
+  for (const { _links, ...type } of types) {
+    const own = await admin.get(_links.self.href.slice(1))
+    assert.deepEqual(own, { ...type, _links }, 'where its link leads')
+  }
+  for (const unknown of ['User', 'default', 'constructor']) {
+    assertRefused(await admin.call('GET', `/identity-types/${unknown}`), 404, 'NOT_FOUND')
+  }
   const { identities, services } = await admin.get('/summary')
   assert.deepEqual([identities, services], [1, 0])
 })
