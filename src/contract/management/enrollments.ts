@@ -64,7 +64,7 @@ export const Invitation = z.object({
 })
 export type Invitation = z.infer<typeof Invitation>
 
-const Common = managedShape(ENROLLMENT_OF_ANY_METHOD)
+const Common = managedShape(ENROLLMENT_OF_ANY_METHOD).extend(KEPT)
 
 export const Enrollment = z.discriminatedUnion('method', [
   Common.extend({ method: z.literal('ott') }),

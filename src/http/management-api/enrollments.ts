@@ -90,7 +90,11 @@ export function addEnrollments(api: Api, ports: ManagementPorts): void {
       summary: 'Read an enrollment',
       answers: { 200: contract.EnrollmentReply },
     },
-    async ({ path }) => found(enrollmentBody(await findEnrollment(ports, idIn(path)))),
+    async ({ path }) => {
+      const detail = await findEnrollment(ports, idIn(path))
+      const kept = keptBody(detail.enrollment, ports.clock.now(), ports.vault)
+      return found({ ...enrollmentBody(detail), ...kept })
+    },
   )
 
   api.add(
@@ -234,12 +238,20 @@ export function openEnrollments(
   const open = own.filter((enrollment) => isOpen(enrollment, now) && !isReset(enrollment))
   const entries = open.map((enrollment) => {
     const { id, method, expiresAt } = enrollment
-    const jwt = vault && keptJwt(vault, enrollment)?.reveal()
-    const kept = jwt === undefined ? {} : { jwt }
-    return [
-      method,
-      { id, expiresAt: toRfc3339(expiresAt), ...kindOf(enrollment), ...kept },
-    ] as const
+    const kept = keptBody(enrollment, now, vault)
+    const shown = { id, expiresAt: toRfc3339(expiresAt), ...kindOf(enrollment), ...kept }
+    return [method, shown] as const
   })
   return Object.fromEntries(entries)
+}
+
+/** D-317: the JWT of an enrollment that is still open, for the details. */
+function keptBody(
+  enrollment: Enrollment,
+  now: Instant,
+  vault: Pick<Vault, 'open'> | undefined,
+): { jwt?: string } {
+  const isKept = vault !== undefined && isOpen(enrollment, now)
+  const jwt = isKept ? keptJwt(vault, enrollment)?.reveal() : undefined
+  return jwt === undefined ? {} : { jwt }
 }

@@ -70,6 +70,7 @@ test('without the layer, identities and enrollments are as the specification has
   const { type, enrollment } = await admin.get(`/identities/${id}`)
   assert.equal(type, 'Default')
   assert.equal('jwt' in enrollment.ott, false)
+  assert.equal('jwt' in (await admin.get(`/enrollments/${enrollment.ott.id}`)), false)
   const store = await service.openStore()
   const [kept] = await store.enrollments.listOf(id as never)
   assert.equal(kept?.sealedJwt, undefined, 'and none is stored')
@@ -213,8 +214,16 @@ test('the JWT of an enrollment goes with its token, and is never stored readable
     enrollment: { updb: 'n' },
   })
   const { id, enrollment } = created.json().data
-  const jwtOf = async () => (await admin.get(`/identities/${id}`)).enrollment.updb?.jwt
+  const jwtOf = async () => {
+    const { jwt } = (await admin.get(`/identities/${id}`)).enrollment.updb
+    assert.equal((await admin.get(`/enrollments/${enrollment.id}`)).jwt, jwt, 'in both details')
+    return jwt
+  }
   assert.equal(await jwtOf(), enrollment.jwt)
+  for (const path of ['/enrollments', `/identities/${id}/enrollments`]) {
+    const [listed] = await admin.get(path)
+    assert.equal('jwt' in listed, false, 'in the detail alone')
+  }
   const store = await service.openStore()
   const [row] = await store.enrollments.listOf(id)
   assert.equal(row?.sealedJwt?.includes(enrollment.jwt), false)
@@ -225,6 +234,7 @@ test('the JWT of an enrollment goes with its token, and is never stored readable
   assert.equal(used.status, 200, used.text)
   const [spent] = await store.enrollments.listOf(id)
   assert.equal(spent?.sealedJwt, undefined)
+  assert.equal('jwt' in (await admin.get(`/enrollments/${enrollment.id}`)), false)
 })
 
 test('the query for a TOTP code has the words of the clients, in logins and sessions', async (t) => {
