@@ -4,7 +4,7 @@ import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import type { AuthenticatorId, IdentityId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
-import { ALL, openTwo } from './databases.ts'
+import { ALL, openTwo, SHARED } from './databases.ts'
 import { aPasskey } from './passkey-sample.ts'
 import { after, anEnrollment, anIdentity, hash, NOON } from './samples.ts'
 import { insertIdentity } from './seed.ts'
@@ -127,10 +127,69 @@ for (const database of ALL) {
       assert.equal(await recoveryCodes.count(me), 0)
     })
 
+    test('a pending authenticator app keeps no recovery codes alive', async (t) => {
+      // Attack (D-437): an app is set up after the last passkey was removed, and an old code works again.
+      for (const remove of [
+        ({ passkeys }: Store) => passkeys.remove(me, aPasskey().id),
+        ({ passkeys }: Store) => passkeys.removeAll(me),
+      ]) {
+        const [store] = await open(t)
+        const { recoveryCodes, totpEnrollments } = store
+        await recoveryCodes.replace(me, [CODE])
+        await totpEnrollments.replacePending(anEnrollment(), [hash('new')])
+        await remove(store)
+        assert.equal(await recoveryCodes.count(me), 0)
+        assert.equal(await totpEnrollments.markVerified(anEnrollment(), NOON), true)
+        assert.equal(await recoveryCodes.take(me, CODE), false)
+        assert.equal(await recoveryCodes.take(me, hash('new')), true, 'its own codes are good')
+      }
+    })
+
+    test('an authenticator app that brings codes replaces the ones that are there', async (t) => {
+      const [{ recoveryCodes, totpEnrollments }] = await open(t)
+      await recoveryCodes.replace(me, [CODE])
+      await totpEnrollments.replacePending(anEnrollment(), [hash('new')])
+      assert.equal(await recoveryCodes.take(me, hash('new')), false, 'not good yet')
+      assert.equal(await totpEnrollments.markVerified(anEnrollment(), NOON), true)
+      assert.equal(await recoveryCodes.count(me), 1)
+      assert.equal(await recoveryCodes.take(me, CODE), false)
+      assert.equal(await recoveryCodes.take(me, hash('new')), true)
+    })
+
+    test('an authenticator app that brings no codes ends with the last passkey', async (t) => {
+      // Otherwise it would become the first factor of an identity without recovery codes.
+      const [{ passkeys, recoveryCodes, totpEnrollments }] = await open(t)
+      await passkeys.insert(SECOND)
+      await recoveryCodes.replace(me, [CODE])
+      await totpEnrollments.replacePending(anEnrollment(), [])
+      await passkeys.remove(me, aPasskey().id)
+      assert.notEqual(await totpEnrollments.find(me), undefined, 'a passkey is left')
+      await passkeys.remove(me, SECOND.id)
+      assert.equal(await totpEnrollments.find(me), undefined)
+      assert.equal(await recoveryCodes.count(me), 0)
+    })
+
     test('a deleted identity takes its passkeys with it', async (t) => {
       const [store] = await open(t)
       assert.equal(await store.identities.remove(me), true)
       assert.equal(await store.passkeys.find(aPasskey().id), undefined)
     })
+  })
+}
+
+for (const database of SHARED) {
+  test(`${database.name}: an app that becomes the only factor has no codes of an earlier one`, async (t) => {
+    // Earlier versions kept the codes of the last passkey while an app was pending.
+    const created = await database.create(t)
+    const store = await created.open()
+    await insertIdentity(store)
+    const { passkeys, recoveryCodes, totpEnrollments } = store
+    await passkeys.insert(aPasskey())
+    await recoveryCodes.replace(me, [CODE])
+    await totpEnrollments.replacePending(anEnrollment(), [])
+    await created.query('delete from passkeys')
+    assert.equal(await totpEnrollments.markVerified(anEnrollment(), NOON), true)
+    assert.equal(await recoveryCodes.take(me, CODE), false)
+    assert.equal(await recoveryCodes.count(me), 0)
   })
 }

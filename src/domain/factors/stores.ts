@@ -26,8 +26,9 @@ export interface TotpEnrollments {
    */
   replacePending(enrollment: TotpEnrollment, recoveryCodes: readonly SecretHash[]): Promise<boolean>
   /**
-   * Verifies exactly this pending enrollment of exactly this owner; a verified one has no owner. Of two parallel calls,
-   * one returns true. Returns false if the enrollment has no owner (D-240).
+   * Verifies exactly this pending enrollment of exactly this owner; a verified one has no owner. Its recovery codes, if
+   * it has any, replace all others. Of two parallel calls, one returns true. Returns false if the enrollment has no owner
+   * (D-240).
    */
   markVerified(
     enrollment: Pick<TotpEnrollment, 'id' | 'identityId' | 'owner'>,
@@ -65,7 +66,10 @@ export interface Passkeys {
   ): Promise<boolean>
   /** Returns false if the identity has no such passkey. */
   rename(identityId: IdentityId, id: AuthenticatorId, name: string): Promise<boolean>
-  /** With the recovery codes, if it was the last factor. Returns false if the identity has no such passkey. */
+  /**
+   * With the recovery codes, if it was the last factor; also with a pending authenticator app that has no codes of its
+   * own, because it relied on these (D-437). Returns false if the identity has no such passkey.
+   */
   remove(identityId: IdentityId, id: AuthenticatorId): Promise<boolean>
   /** The same for all of them. Returns those that were removed. */
   removeAll(identityId: IdentityId): Promise<readonly AuthenticatorId[]>

@@ -7,7 +7,7 @@ import type { Passkeys } from '../../domain/factors/stores.ts'
 import { fixedQuery } from '../fixed-query.ts'
 import { json, listOf, reading, text } from '../reading.ts'
 import type { PasskeyRow, Tables } from '../tables.ts'
-import { removeOrphanedCodes } from './recovery-codes.ts'
+import { removeCodelessApp, removeOrphanedCodes } from './recovery-codes.ts'
 
 const select = (db: Kysely<Tables>) => db.selectFrom('passkeys').selectAll()
 const FIND = fixedQuery((db, { id }: { id: AuthenticatorId }) => select(db).where('id', '=', id))
@@ -91,6 +91,7 @@ export function sqlPasskeys(db: Kysely<Tables>): Passkeys {
         .where('id', '=', id)
         .executeTakeFirst()
       await removeOrphanedCodes(db, identityId)
+      await removeCodelessApp(db, identityId)
       return numDeletedRows === 1n
     },
 
@@ -98,6 +99,7 @@ export function sqlPasskeys(db: Kysely<Tables>): Passkeys {
       const query = db.deleteFrom('passkeys').where('identity_id', '=', identityId).returning('id')
       const removed = await query.execute()
       await removeOrphanedCodes(db, identityId)
+      await removeCodelessApp(db, identityId)
       return removed.map(({ id }) => id)
     },
   }

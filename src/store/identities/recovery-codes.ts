@@ -71,11 +71,30 @@ export async function replacePendingCodes(
   await insertCodes(db, identityId, codes, id)
 }
 
-/** Once its enrollment is verified, a code is good, and stays so for whichever factor the identity has. */
+/**
+ * Once its enrollment is verified, a code is good, and stays so for whichever factor the identity has. The codes that
+ * were good before stay only if the enrollment brings none and a passkey is there that they belong to (D-437).
+ */
 export async function acceptCodes(
   db: Kysely<Tables>,
   { id, identityId }: { readonly id: TotpEnrollmentId; readonly identityId: IdentityId },
 ): Promise<void> {
+  await db
+    .deleteFrom('recovery_codes')
+    .where('identity_id', '=', identityId)
+    .where('enrollment_id', 'is', null)
+    .where(({ exists, not, or, selectFrom }) =>
+      or([
+        exists(
+          selectFrom('recovery_codes as own')
+            .select('own.code_hash')
+            .where('own.identity_id', '=', identityId)
+            .where('own.enrollment_id', '=', id),
+        ),
+        not(exists(selectFrom('passkeys').select('id').where('identity_id', '=', identityId))),
+      ]),
+    )
+    .execute()
   await db
     .updateTable('recovery_codes')
     .set({ enrollment_id: null })
@@ -95,7 +114,10 @@ export async function removePendingCodes(
     .execute()
 }
 
-/** Deletes the codes of an identity that has no second factor any more. */
+/**
+ * Deletes the codes of an identity that has no second factor any more. A pending authenticator app is not a factor: its
+ * own codes stay, and are not good yet.
+ */
 export async function removeOrphanedCodes(
   db: Kysely<Tables>,
   identityId: IdentityId,
@@ -103,10 +125,41 @@ export async function removeOrphanedCodes(
   await db
     .deleteFrom('recovery_codes')
     .where('identity_id', '=', identityId)
+    .where('enrollment_id', 'is', null)
     .where(({ and, exists, not, selectFrom }) =>
       and([
         not(
-          exists(selectFrom('totp_enrollments').select('id').where('identity_id', '=', identityId)),
+          exists(
+            selectFrom('totp_enrollments')
+              .select('id')
+              .where('identity_id', '=', identityId)
+              .where('verified_at', 'is not', null),
+          ),
+        ),
+        not(exists(selectFrom('passkeys').select('id').where('identity_id', '=', identityId))),
+      ]),
+    )
+    .execute()
+}
+
+/**
+ * Deletes the pending authenticator app of an identity without passkeys, if no recovery codes were shown with it because
+ * those of a passkey were there. As the first factor it would have none (D-437).
+ */
+export async function removeCodelessApp(db: Kysely<Tables>, identityId: IdentityId): Promise<void> {
+  await db
+    .deleteFrom('totp_enrollments')
+    .where('identity_id', '=', identityId)
+    .where('verified_at', 'is', null)
+    .where(({ and, exists, not, selectFrom }) =>
+      and([
+        not(
+          exists(
+            selectFrom('recovery_codes')
+              .select('code_hash')
+              .where('identity_id', '=', identityId)
+              .where('enrollment_id', 'is not', null),
+          ),
         ),
         not(exists(selectFrom('passkeys').select('id').where('identity_id', '=', identityId))),
       ]),

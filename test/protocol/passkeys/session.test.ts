@@ -9,6 +9,8 @@ import {
   authenticatorApp,
   enrolledPerson,
   PASSWORD,
+  partialLogin,
+  submitCode,
 } from '../../support/login/authenticator-app.ts'
 import { answerDevice, poll, signInForDevice, startDevice } from '../../support/login/device.ts'
 import { CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
@@ -91,6 +93,43 @@ test('passkeys in sessions', async (t) => {
       ['stick'],
     )
   })
+
+  await t.test(
+    'D-437: recovery codes end with the last factor, also while an app is pending',
+    async () => {
+      // Attack: codes that were copied while the user had a passkey pass for the app that replaced it.
+      const person = await newcomer()
+      const call = await session(service, person)
+      const key = softAuthenticator()
+      const { added, recoveryCodes: old } = await add(service, call, key)
+      assert.equal(added.status, 201, added.text)
+      const abandoned = await call(MFA, 'POST')
+      assert.equal(abandoned.status, 201, abandoned.text)
+      assert.deepEqual(abandoned.json().data.recoveryCodes, [], 'those of the passkey stay')
+      const removed = await call(
+        `${KEYS}/${added.json().data.id}`,
+        'DELETE',
+        await proof(service, call, key),
+      )
+      assert.equal(removed.status, 200, removed.text)
+      assertRefused(await call(`${MFA}/recovery-codes`, 'GET'), 409, 'MFA_NOT_ENROLLED')
+      const { provisioningUrl: lost } = abandoned.json().data
+      const { code: lostCode } = authenticatorApp(lost, service.clock)
+      const late = await call(`${MFA}/verify`, 'POST', { code: lostCode() })
+      assertRefused(late, 404, 'MFA_ENROLLMENT_NOT_STARTED')
+
+      const { provisioningUrl, recoveryCodes } = (await call(MFA, 'POST')).json().data
+      assert.equal(recoveryCodes.length, 20)
+      const app = authenticatorApp(provisioningUrl, service.clock)
+      const verified = await call(`${MFA}/verify`, 'POST', { code: app.code() })
+      assert.equal(verified.status, 200, verified.text)
+      assert.equal((await call(`${MFA}/recovery-codes`, 'GET')).json().data.left, 20)
+      const { authRequestId } = await partialLogin(service, person)
+      const refused = await submitCode(service, authRequestId, old[3] ?? '')
+      assertRefused(refused, 400, 'MFA_INVALID_TOKEN')
+      assert.equal((await submitCode(service, authRequestId, recoveryCodes[3])).status, 302)
+    },
+  )
 
   await t.test('D-437: a login of more than ten minutes ago adds none', async () => {
     // Attack: a session that was left open, or a stolen token, becomes a key that opens the account for ever.

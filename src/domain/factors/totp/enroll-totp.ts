@@ -19,6 +19,8 @@ export interface TotpSetup {
 /** R084: 160 bits, as long as the hash (RFC 4226 §4 R6). */
 const SECRET_BYTES = 20
 
+const NO_CODES = { recoveryCodes: [], hashes: [] } as const
+
 /** An identity has at most one authenticator app, pending or verified. */
 export const totpEnrollment: FactorEnrollment<TotpSetup> = {
   async start(ports, { identity: { id: identityId, name }, owner, hostname }) {
@@ -33,19 +35,19 @@ export const totpEnrollment: FactorEnrollment<TotpSetup> = {
       sealedSecret: vault.seal('totp-secret', secret, id),
       createdAt: clock.now(),
     }
-    // With another factor there are recovery codes already, and they stay (D-437).
-    const { recoveryCodes, hashes } = (await ports.passkeys.listEnrolled([identityId])).has(
-      identityId,
-    )
-      ? { recoveryCodes: [], hashes: [] }
-      : freshRecoveryCodes(ports, identityId)
-    const outcome = await ports.transaction(async (tx) => {
+    const fresh = freshRecoveryCodes(ports, identityId)
+    const stored = await ports.transaction(async (tx) => {
       if ((await tx.identities.hold(identityId)) === undefined) return 'gone'
-      return (await tx.totpEnrollments.replacePending(enrollment, hashes)) ? 'stored' : 'exists'
+      // With another factor there are recovery codes already, and they stay (D-437). Looked up while the identity is held:
+      // no passkey comes or goes before the enrollment is stored.
+      const hasPasskey = (await tx.passkeys.listEnrolled([identityId])).has(identityId)
+      const { recoveryCodes, hashes } = hasPasskey ? NO_CODES : fresh
+      const isStored = await tx.totpEnrollments.replacePending(enrollment, hashes)
+      return isStored ? { recoveryCodes } : 'exists'
     })
-    if (outcome !== 'stored') return outcome
+    if (stored === 'gone' || stored === 'exists') return stored
     const url = provisioningUrl({ issuer: hostname, name, secret })
-    return { id, setup: { provisioningUrl: url }, recoveryCodes }
+    return { id, setup: { provisioningUrl: url }, ...stored }
   },
 
   async find({ vault, totpEnrollments }, { identity, owner, hostname }) {
