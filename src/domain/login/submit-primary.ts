@@ -2,7 +2,7 @@
  * Submits a primary credential for an auth request. SPEC Auth request: if it is accepted, the code is issued or the
  * request becomes partially authenticated; if it fails, the request is unchanged and the user can try again.
  * `submitKept` continues with a credential that was accepted earlier and kept while the user fetched a demanded
- * external JWT (D-156).
+ * external JWT (D-156). What that credential spends was spent when it was kept.
  */
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
@@ -23,7 +23,7 @@ import {
   outstandingQueries,
   secondaryJwtUnmet,
 } from './demands.ts'
-import type { KeptPrimary } from './external/kept-primary.ts'
+import { type KeptPrimary, type PrimaryToKeep, usedBefore } from './external/kept-primary.ts'
 import { finishStep, type LoginStep } from './finish.ts'
 import type { LoginPorts } from './ports.ts'
 import { type PrimaryCredential, provePrimary } from './prove-primary.ts'
@@ -52,8 +52,14 @@ export type KeptSubmission = Omit<LoginSubmission, 'credential' | 'configTypes'>
 export class JwtDemanded extends Failure {
   readonly signer: ExternalJwtSigner | undefined
   readonly kept: KeptPrimary
+  /** Of the primary credential. Nothing has been spent yet; `keepPrimary` does it. */
+  readonly take: Accepted['take']
 
-  constructor(unmet: Failure, signer: ExternalJwtSigner | undefined, kept: KeptPrimary) {
+  constructor(
+    unmet: Failure,
+    signer: ExternalJwtSigner | undefined,
+    { kept, take }: PrimaryToKeep,
+  ) {
     super(unmet.code, {
       ...(unmet.detail === undefined ? {} : { detail: unmet.detail }),
       ...(unmet.challenges === undefined ? {} : { challenges: unmet.challenges }),
@@ -61,6 +67,7 @@ export class JwtDemanded extends Failure {
     })
     this.signer = signer
     this.kept = kept
+    this.take = take
   }
 }
 
@@ -104,7 +111,7 @@ async function submitAccepted(
   submission: Omit<LoginSubmission, 'credential'> & { readonly accepted: Accepted },
 ): Promise<LoginStep> {
   const { request, accepted, bearers, configTypes, caller } = submission
-  const { identity, policy, primary } = accepted
+  const { identity, policy, primary, take } = accepted
   const demands = await findDemands(ports, identity, policy, request.ask.stepUp)
   const extJwt = await demandJwt(ports, {
     accepted,
@@ -114,10 +121,10 @@ async function submitAccepted(
     where: 'oidc',
   }).catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error
-    throw new JwtDemanded(error, demands.extJwt?.signer, { primary, configTypes })
+    const kept = { primary, configTypes }
+    throw new JwtDemanded(error, demands.extJwt?.signer, { kept, take })
   })
   const next = acceptPrimary(request, primary, extJwt, configTypes)
-  const { take } = accepted
   const step = await finishStep(ports, {
     previous: request,
     next,
@@ -126,8 +133,7 @@ async function submitAccepted(
     caller,
     ...(take === undefined ? {} : { take }),
   })
-  // Another call answered the same challenge first (D-435).
-  if (step === 'taken') throw new Failure('INVALID_AUTH', { detail: 'the answer was used before' })
+  if (step === 'taken') throw usedBefore()
   return accepted.device === undefined ? step : { ...step, device: accepted.device }
 }
 

@@ -70,9 +70,11 @@ test('verifiers are as RFC 7636 wants them, and never the same', () => {
   assert.notEqual(one.nonce, other.nonce)
 })
 
-test('what is kept of a primary login counts for that login alone', () => {
+const transaction = () => assert.fail('a password spends nothing')
+
+test('what is kept of a primary login counts for that login alone', async () => {
   const kept = { primary: proven(), configTypes: ['a'] }
-  const text = keepPrimary({ vault }, kept, KEY)
+  const text = await keepPrimary({ vault, transaction }, { kept, take: undefined }, KEY)
   const opened = openKept(vault, text, KEY)
   assert.equal(opened?.primary.identityId, kept.primary.identityId)
   assert.equal(opened?.primary.credentialVersion, kept.primary.credentialVersion)

@@ -151,10 +151,13 @@ export const MENDABLE: readonly FailureCode[] = [
   'RATE_LIMITED',
 ]
 
-/** The page, and the primary login to keep; undefined if there is no IdP to send the user to. */
+/**
+ * The page, and the primary login to keep; undefined if there is no IdP to send the user to. Throws INVALID_AUTH if what
+ * proved the primary login was used before.
+ */
 export type FetchJwt = (
   demanded: JwtDemanded,
-) => { readonly html: SafeHtml; readonly cookie: string } | undefined
+) => Promise<{ readonly html: SafeHtml; readonly cookie: string } | undefined>
 
 /** Shows the form again with the error if the user can correct it; rethrows every other error. */
 export async function withForm(
@@ -170,11 +173,9 @@ export async function withForm(
   submit: () => Promise<Answer>,
 ): Promise<Answer> {
   try {
-    return await submit()
+    return await submitOrLead(call, { ...use, brand }, submit)
   } catch (error) {
     if (!call.wantsHtml || !(error instanceof Failure)) throw error
-    const led = error instanceof JwtDemanded ? leadToIdp(call, { ...use, brand }, error) : undefined
-    if (led !== undefined) return led
     if (!(use.mendable ?? MENDABLE).includes(error.code)) throw error
     const html = await use.form(errorText(call.presentation, error.code).message, error.code)
     const { status } = CATALOGUE[error.code]
@@ -183,20 +184,25 @@ export async function withForm(
   }
 }
 
-/** D-156. Undefined if this browser cannot get the required token. */
-function leadToIdp(
+/** D-156: sends a browser to the IdP of a required external JWT, unless it cannot get the token there. */
+async function submitOrLead(
   call: Call,
   use: { readonly brand: string; readonly found: Found; readonly fetchJwt?: FetchJwt },
-  demanded: JwtDemanded,
-): Answer | undefined {
-  const fetching = use.fetchJwt?.(demanded)
-  if (fetching === undefined) return undefined
-  call.isFrom(demanded.kept.primary)
-  const { status } = CATALOGUE[demanded.code]
-  const headers = failureHeaders(demanded, use.brand)
-  const answer = loginPage(status, fetching.html, use.found, headers)
-  const kept = { kind: 'primary', key: use.found.key, value: fetching.cookie } as const
-  return { ...withCookies(answer, keepCookies(call, kept)), failure: demanded }
+  submit: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await submit()
+  } catch (error) {
+    if (!call.wantsHtml || !(error instanceof JwtDemanded)) throw error
+    const fetching = await use.fetchJwt?.(error)
+    if (fetching === undefined) throw error
+    call.isFrom(error.kept.primary)
+    const { status } = CATALOGUE[error.code]
+    const headers = failureHeaders(error, use.brand)
+    const answer = loginPage(status, fetching.html, use.found, headers)
+    const kept = { kind: 'primary', key: use.found.key, value: fetching.cookie } as const
+    return { ...withCookies(answer, keepCookies(call, kept)), failure: error }
+  }
 }
 
 /** Adds the GET of a step: a page for browsers; for programs, a description of what to post (D-11). */

@@ -68,12 +68,12 @@ export function fetchJwtFrom(
   authRequestId: string,
   error?: string,
 ): FetchJwt {
-  return ({ signer, kept }) => {
-    const to = offered(signer)
+  return async (demanded) => {
+    const to = offered(demanded.signer)
     if (to === undefined || browser === undefined) return undefined
     return {
+      cookie: await keepPrimary(ports, demanded, key),
       html: secondPage(presentation(), to, authRequestId, error),
-      cookie: keepPrimary(ports, kept, key),
     }
   }
 }
