@@ -12,9 +12,9 @@ import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import { changedFields, changesBetween } from '../changes.ts'
-import { withdrawResetWithin } from '../enrollments/links/resets.ts'
 import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import type { Accepted } from '../factors/verdict.ts'
+import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import {
   type Authenticator,
   type AuthenticatorDetail,

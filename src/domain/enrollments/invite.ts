@@ -14,6 +14,7 @@ import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { EnrolledPorts } from '../factors/second-factor.ts'
+import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import { refuseLongUsername, usernameKey } from '../identities/authenticator.ts'
 import type { Tags } from '../identities/identity.ts'
 import { inUse, invalid } from '../refusals.ts'
@@ -28,7 +29,7 @@ import {
 } from './enrollment.ts'
 import { signEnrollmentJwt } from './enrollment-jwt.ts'
 import { invitationLink } from './links/link.ts'
-import { refuseReset, withdrawResetWithin } from './links/resets.ts'
+import { refuseReset } from './links/resets.ts'
 import type { EnrollmentPorts } from './ports.ts'
 
 /** Token and JWT are shown once and not stored, except for D-317. */

@@ -6,7 +6,10 @@ import type { IdentityId } from '../../base/ids.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { ClockOff } from '../audit/clock-off.ts'
+import type { Caller } from '../audit/events.ts'
+import type { AuditPorts } from '../audit/ports.ts'
 import type { Identity } from '../identities/identity.ts'
+import type { Stores } from '../stores.ts'
 import type { FactorOwner } from './factor-owner.ts'
 import type { Passkey } from './passkey/passkey.ts'
 import type { RelyingParty } from './passkey/relying-party.ts'
@@ -59,6 +62,8 @@ export interface Prover {
   readonly owner: FactorOwner
   /** For passkeys; missing where there are none (D-430). */
   readonly rp?: RelyingParty | undefined
+  /** For the events of an enrollment. */
+  readonly caller?: Caller
 }
 
 export interface Enrollee {
@@ -92,7 +97,10 @@ export type EnrolledPorts = Pick<SecondFactorStores, 'totpEnrollments' | 'passke
 /** What checking an answer needs. */
 export type CheckPorts = SecondFactorStores & Pick<FactorPorts, 'vault' | 'clock'>
 
-export type EnrollPorts = CheckPorts & Pick<FactorPorts, 'random' | 'transaction'>
+export type EnrollPorts = CheckPorts & Pick<FactorPorts, keyof AuditPorts | 'transaction'>
+
+/** What adding and removing factors writes, with the link of a reset that it withdraws (D-375). */
+export type ChangeStores = SecondFactorStores & Pick<Stores, 'enrollments' | 'events'>
 
 export type FactorVerdict =
   | {
@@ -129,7 +137,7 @@ export type EnrollmentProof =
        * Returns false if another call was faster, or if the enrollment was replaced or cancelled in the meantime. The
        * caller holds the identity (D-284).
        */
-      take(tx: SecondFactorStores): Promise<boolean>
+      take(tx: ChangeStores): Promise<boolean>
     }
   | WrongAnswer
   | { readonly verdict: 'not-started' }

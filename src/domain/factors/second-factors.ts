@@ -10,13 +10,15 @@ import {
   type SecondFactorId,
   unmetChoices,
 } from '../../protocol/factors/second-factors.ts'
+import type { Caller } from '../audit/events.ts'
+import type { AuditPorts } from '../audit/ports.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { PasskeySetup } from './passkey/enroll-passkey.ts'
 import { passkeyFactor } from './passkey/passkey-factor.ts'
-import type { EnrolledPorts, SecondFactor } from './second-factor.ts'
-import type { SecondFactorStores } from './stores.ts'
+import type { ChangeStores, EnrolledPorts, SecondFactor } from './second-factor.ts'
 import type { TotpSetup } from './totp/enroll-totp.ts'
 import { totpFactor } from './totp/totp-factor.ts'
+import { withdrawing, withdrawResetWithin } from './withdraw-reset.ts'
 
 /** What a user needs to enroll each factor. */
 export interface FactorSetups {
@@ -25,8 +27,8 @@ export interface FactorSetups {
 }
 
 const REGISTRY: { readonly [Id in SecondFactorId]: SecondFactor<FactorSetups[Id]> } = {
-  totp: totpFactor,
-  passkey: passkeyFactor,
+  totp: withdrawing(totpFactor),
+  passkey: withdrawing(passkeyFactor),
 }
 
 /** In the order in which users are asked for them. */
@@ -69,16 +71,20 @@ export async function listWithAnyFactor(
 
 /**
  * Removes every second factor of an identity with its recovery codes, and clears the failed attempts, so that they do
- * not block the next one. Returns the factors that were enrolled or pending.
+ * not block the next one. Withdraws the link that would have removed them (D-375). Returns the factors that were enrolled
+ * or pending.
  */
 export async function removeAllFactors(
-  tx: SecondFactorStores,
+  ports: AuditPorts,
+  tx: ChangeStores,
   identityId: IdentityId,
+  caller: Caller | undefined,
 ): Promise<readonly SecondFactorId[]> {
   const removed: SecondFactorId[] = []
   for (const { id, enrollment } of ALL_SECOND_FACTORS) {
     if (await enrollment.remove(tx, identityId)) removed.push(id)
   }
   await tx.codeGuesses.clear(identityId)
+  await withdrawResetWithin(ports, tx, { method: 'reset-mfa', identityId }, caller)
   return removed
 }

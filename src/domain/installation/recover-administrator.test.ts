@@ -1,12 +1,13 @@
 /** A way back in: D-49, D-140. On a real database in memory; the command is in test/process/admin-recover.test.ts. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { aLegacySession } from '../../../test/store/samples.ts'
+import { aLegacySession, anInvitation } from '../../../test/store/samples.ts'
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts'
 import {
   type ApiSessionId,
   type AuthenticatorId,
   type AuthPolicyId,
+  type EnrollmentId,
   type ExternalJwtSignerId,
   type IdentityId,
   newId,
@@ -140,6 +141,11 @@ test('whatever stands between the administrator and a login is taken away, and t
   }
   await store.identities.replace({ ...admin, id, authPolicyId: PRODUCTION_POLICY_ID })
   await store.identities.replaceDisablement(id, { at: now, until: undefined }, now)
+  for (const method of ['reset-password', 'reset-mfa'] as const) {
+    const given = { id: method as EnrollmentId, identityId: id, tokenHash: method as SecretHash }
+    const link = anInvitation(given, { method })
+    assert.equal(await store.enrollments.insert(link), 'inserted')
+  }
   const session = aLegacySession({ identityId: id, tokenHash: 'hash' as SecretHash })
   await store.apiSessions.insert(session)
 
@@ -160,6 +166,7 @@ test('whatever stands between the administrator and a login is taken away, and t
   assert.equal(await hashing.verify(password.passwordHash, NEW_PASSWORD, '192.0.2.1'), true)
   assert.equal(await store.totpEnrollments.find(id), undefined)
   assert.equal(await store.recoveryCodes.count(id), 0)
+  assert.deepEqual(await store.enrollments.listOf(id), [], 'D-375: a link removes no later factor')
   // Guesses at codes are forgotten: the next one is the first.
   const guessed = await store.codeGuesses.take(id, clock.now(), () => undefined)
   assert.deepEqual(guessed, { guesses: 1 })
@@ -169,9 +176,13 @@ test('whatever stands between the administrator and a login is taken away, and t
     endings.map(({ subject }) => subject),
     [session.id],
   )
-  const [recovered, ended] = await eventsOf(store)
-  const types = [recovered, ended].map((event) => event?.type).sort()
-  assert.deepEqual(types, ['administrator.recovered', 'session.ended'])
+  const types = (await eventsOf(store)).slice(0, 4).map(({ type }) => type)
+  assert.deepEqual(types.sort(), [
+    'administrator.recovered',
+    'enrollment.deleted',
+    'enrollment.deleted',
+    'session.ended',
+  ])
   const event = (await eventsOf(store)).find(({ type }) => type === 'administrator.recovered')
   assert.equal(event?.identityId, id)
   assert.deepEqual(event.details, {

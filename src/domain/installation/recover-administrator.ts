@@ -9,6 +9,7 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import type { RecoveredPart } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
 import { removeAllFactors } from '../factors/second-factors.ts'
+import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import type { UpdbAuthenticator } from '../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import { equals } from '../lists/filters.ts'
@@ -88,7 +89,9 @@ export async function recoverAdministrator(
     if (before?.lockedUntil !== undefined && before.lockedUntil > now) parts.push('lock')
     const username =
       before === undefined ? await addPassword(tx, identity) : await setPassword(tx, before)
-    parts.push(...(await removeAllFactors(tx, id)))
+    parts.push(...(await removeAllFactors(ports, tx, id, undefined)))
+    // Its holder could replace the new password.
+    await withdrawResetWithin(ports, tx, { method: 'reset-password', identityId: id }, undefined)
 
     await tx.identities.voidLogins(id)
     const sessions = await tx.apiSessions.listOf(id)

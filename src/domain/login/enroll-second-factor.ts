@@ -85,7 +85,7 @@ export async function verifyEnrollmentInLogin(
   const { id: identityId } = identity
   refuseReused(ports, request)
   await refuseUnproven(ports, { factor, identityId }, request.secondary.factors)
-  const prover = { identityId, owner: loginOwner(request), rp }
+  const prover = { identityId, owner: loginOwner(request), rp, caller }
   const verdict = await secondFactor(factor).enrollment.prove(ports, prover, answer)
   if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, factor, verdict, caller)

@@ -126,7 +126,7 @@ export function removeMfa(
   return ports.transaction(async (tx) => {
     if ((await tx.identities.hold(id)) === undefined) throw notFound()
     const owned = await tx.passkeys.listOf(id)
-    const factors = await removeAllFactors(tx, id)
+    const factors = await removeAllFactors(ports, tx, id, caller)
     if (factors.length === 0) throw new Failure('MFA_NOT_ENROLLED')
     const ids = owned.map((passkey) => passkey.id)
     await endSessionsOfPasskeys(ports, tx, ids, caller)

@@ -9,8 +9,8 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
 import { changedFields, changesBetween } from '../changes.ts'
-import { withdrawResetWithin } from '../enrollments/links/resets.ts'
 import { hashNewPassword } from '../factors/passwords/new-password.ts'
+import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import {
   type Authenticator,
   type CertAuthenticator,

@@ -11,6 +11,7 @@ import type { Passkey } from '../factors/passkey/passkey.ts'
 import { proveOptions } from '../factors/passkey/passkey-factor.ts'
 import type { StartedEnrollment } from '../factors/second-factor.ts'
 import { enrolledFactors } from '../factors/second-factors.ts'
+import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import { notFound } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 import type { CallSession } from './call-session.ts'
@@ -94,6 +95,7 @@ export async function removePasskeyWithin(
   caller: Caller,
 ): Promise<void> {
   if (!(await tx.passkeys.remove(identityId, id))) throw notFound()
+  await withdrawResetWithin(ports, tx, { method: 'reset-mfa', identityId }, caller)
   await endSessionsOfPasskeys(ports, tx, [id], caller)
   const details = { factor: 'passkey', id, name } as const
   const removed = { type: 'mfa.removed', identityId, details } as const

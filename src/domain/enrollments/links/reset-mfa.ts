@@ -50,7 +50,7 @@ export async function resetMfa(
   }
   const shown = { token, method: 'reset-mfa', caller } as const
   await spendEnrollment(ports, shown, identityId, async (tx) => {
-    const removed = await removeAllFactors(tx, identityId)
+    const removed = await removeAllFactors(ports, tx, identityId, caller)
     await tx.identities.voidLogins(identityId)
     const sessions = await tx.apiSessions.listOf(identityId)
     await endSessionsWithin(ports, tx, { sessions }, 'mfa-reset', caller)

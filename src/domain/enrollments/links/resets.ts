@@ -1,17 +1,13 @@
 /**
- * What a reset needs, and when one is withdrawn. D-375: a link for a forgotten password or a lost phone. Nothing changes
+ * What a reset needs. D-375: a link for a forgotten password or a lost phone. Nothing changes
  * until it is used; whatever was stolen is re-enrolled instead, which takes effect at once.
  */
 import type { IdentityId } from '../../../base/ids.ts'
 import { Failure } from '../../../errors/catalogue.ts'
-import type { Caller } from '../../audit/events.ts'
-import type { AuditPorts } from '../../audit/ports.ts'
-import { recordEvent } from '../../audit/record.ts'
 import type { EnrolledPorts } from '../../factors/second-factor.ts'
 import { listWithAnyFactor } from '../../factors/second-factors.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import { invalid } from '../../refusals.ts'
-import type { Stores } from '../../stores.ts'
 import type { ResetKind } from '../enrollment.ts'
 
 type Reset = ResetKind & { readonly identityId: IdentityId }
@@ -28,18 +24,5 @@ export async function refuseReset(
   }
   if (!(await listWithAnyFactor(tx, [identityId])).has(identityId)) {
     throw new Failure('MFA_NOT_ENROLLED')
-  }
-}
-
-/** Makes the open link of this method invalid: another one replaces it, or the password was changed meanwhile. */
-export async function withdrawResetWithin(
-  ports: AuditPorts,
-  tx: Pick<Stores, 'enrollments' | 'events'>,
-  { method, identityId }: Reset,
-  caller: Caller,
-): Promise<void> {
-  for (const id of await tx.enrollments.removeUnused(identityId, method)) {
-    const deleted = { type: 'enrollment.deleted', identityId, details: { id } } as const
-    await tx.events.insert(recordEvent(ports, caller, deleted))
   }
 }

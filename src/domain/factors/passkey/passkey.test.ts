@@ -9,15 +9,13 @@ import {
   type Lie,
   softAuthenticator,
 } from '../../../../test/support/passkeys/authenticator.ts'
-import {
-  type PasskeyStores,
-  passkeyStores,
-} from '../../../../test/support/passkeys/passkey-stores.ts'
+import { passkeyStores } from '../../../../test/support/passkeys/passkey-stores.ts'
 import type { ApiSessionId, IdentityId } from '../../../base/ids.ts'
 import { systemRandom } from '../../../base/secrets/random.ts'
 import { createVault } from '../../../base/secrets/vault.ts'
 import { minutes } from '../../../base/time/duration.ts'
 import { instant, plus } from '../../../base/time/instant.ts'
+import { auditPorts } from '../../audit/ports.ts'
 import { sessionOwner } from '../factor-owner.ts'
 import { checkPasskey, judgeAssertion } from './assertion.ts'
 import { passkeyEnrollment, passkeyName } from './enroll-passkey.ts'
@@ -38,7 +36,7 @@ function world() {
   let now = NOON
   const clock = { now: () => now, uptime: () => assert.fail('challenges go by the time of day') }
   const vault = createVault(new Uint8Array(32).fill(7), systemRandom)
-  const ports = { ...stores, vault, random: systemRandom, clock }
+  const ports = { ...stores, vault, ...auditPorts({ random: systemRandom, clock }) }
   const key = softAuthenticator({ counts: true })
   const prover = { identityId: ADA.id, owner: OWNER, rp: RP }
 
@@ -54,7 +52,7 @@ function world() {
   async function enroll(authenticator = key) {
     const proof = await prove(authenticator.create(await start(), ORIGIN))
     assert.equal(proof.verdict, 'matches')
-    return proof.verdict === 'matches' && proof.take(stores as unknown as PasskeyStores)
+    return proof.verdict === 'matches' && proof.take(stores as never)
   }
   const advance = (by: number) => {
     now = plus(now, minutes(by))

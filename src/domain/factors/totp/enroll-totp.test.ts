@@ -11,6 +11,7 @@ import { systemRandom } from '../../../base/secrets/random.ts'
 import { createVault } from '../../../base/secrets/vault.ts'
 import { seconds } from '../../../base/time/duration.ts'
 import { instant, plus } from '../../../base/time/instant.ts'
+import { auditPorts } from '../../audit/ports.ts'
 import type { Identity } from '../../identities/identity.ts'
 import type { AuthRequestKey } from '../../login/request/auth-request.ts'
 import { loginOwner, sessionOwner } from '../factor-owner.ts'
@@ -55,8 +56,8 @@ function world() {
   const clock = { now: () => now, uptime: () => assert.fail('codes go by the time of day') }
   const { transaction, rows: _, guesses: __, deleted: ___, ...factorStores } = stores
   const { totpEnrollments } = stores
-  const random = systemRandom
-  const ports = { vault, random, clock, transaction, ...factorStores }
+  const audit = auditPorts({ random: systemRandom, clock })
+  const ports = { vault, ...audit, transaction, ...factorStores }
   const advance = (by: number) => {
     now = plus(now, seconds(by))
   }
