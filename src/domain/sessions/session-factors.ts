@@ -28,6 +28,7 @@ import {
   secondFactor,
 } from '../factors/second-factors.ts'
 import type { SecondFactorStores } from '../factors/stores.ts'
+import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import { amrOf } from '../login/amr.ts'
 import { spentAnswer, wrongAnswer } from '../login/refuse-code.ts'
 import type { Stores } from '../stores.ts'
@@ -114,7 +115,7 @@ export async function verifyEnrollmentInSession(
   const { identityId, sessionId } = one.session
   const { enrollment } = secondFactor(one.factor)
   await refuseAround(ports, one)
-  const verdict = await enrollment.prove(ports, proverOf(one), answer)
+  const verdict = await enrollment.prove(ports, { ...proverOf(one), caller }, answer)
   if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
   const isTaken = await withIdentity(ports, one, async (tx) => {
@@ -145,6 +146,7 @@ export async function removeEnrollmentInSession(
   if (isPartial !== undefined) throw isPartial
   await spend(ports, one, given, async (tx) => {
     await enrollment.remove(tx, identityId)
+    await withdrawResetWithin(ports, tx, { method: 'reset-mfa', identityId }, given.caller)
     const details = { factor: one.factor }
     const removed = { type: 'mfa.removed', identityId, sessionId, details } as const
     await tx.events.insert(recordEvent(ports, given.caller, removed))

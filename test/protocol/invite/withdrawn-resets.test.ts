@@ -89,6 +89,7 @@ test('the link of a lost phone', async (t) => {
     const app = await addApp()
     const link = await resetLink(admin, 'reset-mfa', person.id)
     await call('DELETE', '/mfa', { code: app.code() })
+    await assertWithdrawn(link, person.id)
     await addApp()
     await assertWithdrawn(link, person.id)
   })

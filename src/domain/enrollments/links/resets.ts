@@ -1,6 +1,6 @@
 /**
- * What a reset needs. D-375: a link for a forgotten password or a lost phone. Nothing changes
- * until it is used; whatever was stolen is re-enrolled instead, which takes effect at once.
+ * What a reset needs. D-375: a link for a forgotten password or a lost phone. Nothing changes until it is used; whatever
+ * was stolen is re-enrolled instead, which takes effect at once.
  */
 import type { IdentityId } from '../../../base/ids.ts'
 import { Failure } from '../../../errors/catalogue.ts'

@@ -1,6 +1,6 @@
 /**
- * What the password, certificate, passkey or JWT of a browser has proven, while the user gets the second proof that the policy
- * demands from an IdP (D-156). It is sealed into a cookie for this one login, so that the user does not type the
+ * What the password, certificate, passkey or JWT of a browser has proven, while the user gets the second proof that the
+ * policy demands from an IdP (D-156). It is sealed into a cookie for this one login, so that the user does not type the
  * password twice. The auth request does not contain it, so only the callback can use it (D-14).
  */
 import { fromUtf8, utf8 } from '../../../base/encoding.ts'
