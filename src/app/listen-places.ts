@@ -27,16 +27,20 @@ export class UnusablePlace extends RefusedStart {
   }
 }
 
+/** What listens: the most likely reason for a taken port is that it is already running. */
+type Program = 'service' | 'gateway'
+
 /** Returns a message for the operator, if there is something that they can do. */
 export function explainListenError(
   error: NodeJS.ErrnoException & { readonly address?: string; readonly port?: number },
   listener?: string,
+  program: Program = 'service',
 ): Error {
   const { code, address: host = '', port = 0 } = error
   const where = formatHostPort({ host, port })
   const prefix = listener === undefined ? '' : `listener ${listener}: `
   if (code === 'EADDRINUSE') {
-    const message = `${prefix}${where} is already in use; is the service already running?`
+    const message = `${prefix}${where} is already in use; is the ${program} already running?`
     return new UnusablePlace(message, { listener, port }, error)
   }
   if (code === 'EACCES') {
@@ -50,14 +54,17 @@ export function explainListenError(
  * Listens on each interface for a moment. Throws UnusablePlace for one that is taken. A first start does this before it
  * creates anything, so that the next attempt can store another address (D-337).
  */
-export async function refuseTakenPlaces(interfaces: readonly string[]): Promise<void> {
+export async function refuseTakenPlaces(
+  interfaces: readonly string[],
+  program: Program = 'service',
+): Promise<void> {
   for (const place of new Set(interfaces)) {
     const at = parseHostPort(place)
     if (at === undefined) continue
     try {
       await listenBriefly(at)
     } catch (error) {
-      const explained = explainListenError(error as NodeJS.ErrnoException)
+      const explained = explainListenError(error as NodeJS.ErrnoException, undefined, program)
       // Anything else, such as a machine without IPv6, is for the start itself to judge.
       if (explained instanceof UnusablePlace) throw explained
     }

@@ -96,6 +96,7 @@ const IDLE: Duration = seconds(60)
 /** The client's connection and the one to the upstream that belongs to it. */
 const DESCRIPTORS_PER_CONNECTION = 2
 
+/** Rejects if an address cannot be listened on; then nothing is open. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { router, log, random, onRequest } = options
   const times = { ...TIMES, ...options.times }
@@ -104,10 +105,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     options.browsers === undefined
       ? undefined
       : openToBrowsers({ ...options.browsers, router, log, random })
+  // Whatever a failed start has opened would keep the process alive.
+  await using opening = new AsyncDisposableStack()
+  opening.defer(() => browsers?.stop())
   const waysIn = [...(options.waysIn ?? []), ...(browsers === undefined ? [] : [browsers.wayIn])]
   const connect = createConnectRoute({ times, mostPerIdentity: MOST_CONNECTIONS_PER_IDENTITY })
   const clock = options.clock ?? systemClock
   const verifying = await startVerifying({ ...options, clock }, browsers)
+  opening.defer(() => verifying?.listener?.stop())
   const routes = [connect, ...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
   const ownRoutes = new Map(
     [...routes, ...(verifying?.routes ?? [])].map((route) => [route.name, route]),
@@ -248,6 +253,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   const port = await server.listen(options.settings.listen)
+  const opened = opening.move()
   return {
     port,
     verifyPort: verifying?.listener?.port,
@@ -267,8 +273,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const closed = server.close(grace)
       for (const end of tunnels.values()) end()
       await closed
-      await verifying?.listener?.stop()
-      browsers?.stop()
+      await opened.disposeAsync()
     },
   }
 }

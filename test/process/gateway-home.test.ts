@@ -222,6 +222,12 @@ test('a gateway in two commands', async (t) => {
       64,
       /--enroll and --identity cannot be combined/,
     )
+    const taken = `127.0.0.1:${new URL(service.baseUrl).port}`
+    await refused(
+      [...at, '--enroll', next, '--listen', taken, '--upstream', upstream.url],
+      1,
+      /^latchkey: \S+ is already in use; is the gateway already running\?\n.* change --listen\. The token was not used\.\n$/,
+    )
     await assert.rejects(stat(join(other, 'gateway.yml')), { code: 'ENOENT' })
     await refused(
       ['--home', home, '--enroll', next, ...options],

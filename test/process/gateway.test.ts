@@ -5,6 +5,8 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { oidcSession } from '../support/edge/live-session.ts'
 import { openTunnel, pass, startRealEdge, travellerOf } from '../support/edge/real-edge.ts'
@@ -143,6 +145,54 @@ test('a gateway without its controller refuses every caller, is not ready, and c
   child.process.kill('SIGTERM')
   const { code, stdout } = await child.finished
   assert.deepEqual({ code, stdout }, { code: 0, stdout: '' })
+})
+
+test('a gateway that cannot listen says where, closes what it has opened, and ends with 1', async (t) => {
+  const service = await startService(t)
+  const { identity } = await makeRouter(t, service)
+  const identityFile = await writeIdentity(t, identity)
+  const taken = `127.0.0.1:${new URL(service.baseUrl).port}`
+  const free = '127.0.0.1:0'
+  const cases = [
+    { key: 'listen', listen: taken, verify: free, monitoring: free },
+    { key: 'verify.listen', listen: free, verify: taken, monitoring: free },
+    { key: 'monitoring.listen', listen: free, verify: free, monitoring: taken },
+  ]
+  for (const { key, listen, verify, monitoring } of cases) {
+    const home = await temporaryFolder(t)
+    const settings = {
+      v: 1,
+      controller: service.baseUrl,
+      listen,
+      upstreams: [{ url: 'http://localhost:1' }],
+      verify: { listen: verify },
+      monitoring: { listen: monitoring },
+    }
+    // JSON is YAML too.
+    await writeFile(join(home, 'gateway.yml'), JSON.stringify(settings))
+    const child = spawnLatchkey(t, ['gateway', '--home', home, '--identity', identityFile])
+    await waitFor(
+      () => child.process.exitCode !== null,
+      () => `the end of a gateway whose ${key} is taken\n${child.output.stderr}`,
+    )
+    const { code, stdout, stderr } = await child.finished
+    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' }, key)
+    assert.deepEqual(stderr.trimEnd().split('\n').slice(-2), [
+      `latchkey: ${taken} is already in use; is the gateway already running?`,
+      `To use another address, change ${key} in ${home}/gateway.yml.`,
+    ])
+  }
+
+  const options = ['--controller', service.baseUrl, '--identity', identityFile]
+  const { code, stderr } = await runRefused([
+    ...['gateway', ...options, '--listen', taken, '--upstream', 'http://localhost:1'],
+  ])
+  assert.equal(code, 1)
+  assert.equal(
+    stderr,
+    `latchkey: ${taken} is already in use; is the gateway already running?\n` +
+      'To use another address, change --listen.\n',
+  )
 })
 
 test('what the gateway cannot be started with is named, with exit code 64', async () => {

@@ -1,14 +1,17 @@
 /**
- * `latchkey gateway --enroll FILE`: makes the home of a gateway. The settings are checked and written before the token
- * is spent; the identity is written as one file, so that a home has all of it or none. D-390, D-391, D-393.
+ * `latchkey gateway --enroll FILE`: makes the home of a gateway. The settings are checked, also whether their addresses
+ * are free, and written before the token is spent; the identity is written as one file, so that a home has all of it or
+ * none. D-390, D-391, D-393.
  */
 import { unlink } from 'node:fs/promises'
 import {
   createPrivateFile,
   exists,
   makePrivateFolder,
+  RefusedStart,
   readText,
 } from '../../app/installation/private-files.ts'
+import { refuseTakenPlaces } from '../../app/listen-places.ts'
 import { parseJson } from '../../base/json.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { shellWord } from '../../base/shell-word.ts'
@@ -21,11 +24,13 @@ import {
   ServerUnavailable,
 } from '../../client/client.ts'
 import { type GivenSettings, loadGatewaySettings } from '../../gateway/settings/load.ts'
+import type { GatewaySettings } from '../../gateway/settings/settings.ts'
 import { CommandFailed, EXIT, type Io, Misuse } from '../terminal/io.ts'
 import { plain } from '../terminal/output.ts'
 import type { GatewayValues } from './given.ts'
 import { homeOf } from './home.ts'
 import { writeStored } from './identity.ts'
+import { addressesOf, explainTaken, type SettingsSource } from './taken-address.ts'
 
 const random = systemRandom
 
@@ -42,9 +47,12 @@ export async function enrollGateway(
   const { url, identityId } = invitationOf(jwt, token)
   await refuseOther(home, identityId)
   await makePrivateFolder(home.folder)
-  const isNew = await writeSettings(home, { ...given, controller: url }, variable)
+  const chosen = { ...given, controller: url }
+  const { settings, isNew } = await checkSettings(home, chosen, variable)
+  await refuseTaken({ settings, given, file: home.file })
+  const isCreated = isNew && (await createPrivateFile(home.file, settingsText(chosen), { random }))
   const enrolled = await spend(jwt).catch(async (error: unknown) => {
-    if (isNew) await unlink(home.file)
+    if (isCreated) await unlink(home.file)
     throw error
   })
   const { identityId: id, ca, credential } = enrolled
@@ -91,18 +99,20 @@ async function refuseOther(
   )
 }
 
-/** Returns whether the file was created here. One that is there already is used as it is. */
-async function writeSettings(
+/** Returns the settings, and whether their file is still missing. An existing file is used as it is. */
+async function checkSettings(
   home: ReturnType<typeof homeOf>,
   given: GivenSettings & { readonly controller: string },
   variable: (name: string) => string | undefined,
-): Promise<boolean> {
+): Promise<{ readonly settings: GatewaySettings; readonly isNew: boolean }> {
   const from = { home: home.folder, variable }
   if (await exists(home.file)) {
     const { controller, ...options } = given
     const written = await loadGatewaySettings({ ...from, file: home.file, given: { controller } })
     const meant = await loadGatewaySettings({ ...from, file: home.file, given: { ...options } })
-    if (JSON.stringify(written.settings) === JSON.stringify(meant.settings)) return false
+    if (JSON.stringify(written.settings) === JSON.stringify(meant.settings)) {
+      return { settings: written.settings, isNew: false }
+    }
     throw new CommandFailed(
       `${home.file} exists and says something else; leave out --listen and --upstream and enroll at its ` +
         'controller, or remove the file',
@@ -111,8 +121,17 @@ async function writeSettings(
   }
   if (given.listen === undefined) throw new Misuse('--listen is missing')
   if (given.upstreams === undefined) throw new Misuse('--upstream is missing')
-  await loadGatewaySettings({ ...from, file: undefined, given })
-  return createPrivateFile(home.file, settingsText(given), { random })
+  const { settings } = await loadGatewaySettings({ ...from, file: undefined, given })
+  return { settings, isNew: true }
+}
+
+/** A token works once, so a gateway that could not start afterwards must not spend it. */
+async function refuseTaken(source: SettingsSource): Promise<void> {
+  await refuseTakenPlaces(addressesOf(source.settings), 'gateway').catch((error: unknown) => {
+    const explained = explainTaken(error, source)
+    if (!(explained instanceof RefusedStart)) throw explained
+    throw new RefusedStart(`${explained.message} The token was not used.`, { cause: error })
+  })
 }
 
 /** JSON strings are YAML too, whatever is in them. */
