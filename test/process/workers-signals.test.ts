@@ -4,11 +4,15 @@ import { X509Certificate } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connectRaw } from '../support/edge/raw-connection.ts'
 import { startWorkers } from '../support/kills/workers.ts'
 import { beginLogin } from '../support/login/login.ts'
 import { isRefused } from '../support/ports.ts'
-import { type ChildService, waitFor } from '../support/process/child-service.ts'
+import { useWorkers } from '../support/process/child-home.ts'
+import { type ChildService, spawnLatchkey, waitFor } from '../support/process/child-service.ts'
+import { preparedHome } from '../support/process/prepared-home.ts'
+import { CHEAP_PROGRAM } from '../support/process/program.ts'
 import { ADMIN } from '../support/service.ts'
 
 /** A login whose password is on its way: everything is sent but the end of the body. */
@@ -46,6 +50,60 @@ test('SIGTERM lets the running requests of every worker finish', async (t) => {
   assert.equal((await service.finished).code, 0)
   const answered = service.logLines().filter(({ requestId }) => requestIds.includes(requestId))
   assert.deepEqual(answered.map(({ worker }) => worker).sort(), [1, 2])
+})
+
+/** After the workers have been started, in milliseconds: Node loads, the code loads, they open the database. */
+const MOMENTS = [0, 30, 100, 200, 400, 800]
+
+for (const moment of MOMENTS) {
+  test(`Ctrl-C in a terminal, ${moment} ms after the workers were started, ends the start with 0`, async (t) => {
+    const home = await preparedHome(t)
+    await useWorkers(home, 2)
+    const child = spawnLatchkey(t, ['run', '--home', home], {
+      program: CHEAP_PROGRAM,
+      hasOwnGroup: true,
+    })
+    const { pid = 0 } = child.process
+    await waitFor(
+      async () => (await childrenOf(pid)).length === 2,
+      () => `two workers\n${child.output.stderr}`,
+      child,
+    )
+    await sleep(moment)
+    process.kill(-pid, 'SIGINT')
+    const { code, signal, stderr } = await child.finished
+    assert.deepEqual({ code, signal }, { code: 0, signal: null }, stderr)
+    const lines = stderr.trimEnd().split('\n')
+    assert.deepEqual(
+      lines.filter((line) => !line.startsWith('{')),
+      [],
+    )
+    const messages = lines.map((line) => JSON.parse(line).msg)
+    assert.deepEqual(messages.slice(-2), ['stopping', 'stopped'])
+  })
+}
+
+async function childrenOf(pid: number): Promise<readonly string[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+  return children.split(' ').filter((one) => one !== '')
+}
+
+test('a worker that ends while it is starting ends the start, which says so', async (t) => {
+  const home = await preparedHome(t)
+  await useWorkers(home, 2)
+  const child = spawnLatchkey(t, ['run', '--home', home], { program: CHEAP_PROGRAM })
+  const { pid = 0 } = child.process
+  await waitFor(
+    async () => (await childrenOf(pid)).length === 2,
+    () => `two workers\n${child.output.stderr}`,
+    child,
+  )
+  const [worker] = await childrenOf(pid)
+  process.kill(Number(worker), 'SIGKILL')
+  const { code, stdout, stderr } = await child.finished
+  assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
+  assert.match(stderr, /^latchkey: worker [12] ended while it was starting \(SIGKILL\)\n$/m)
+  assert.doesNotMatch(stderr, /^ +at /m)
 })
 
 test('SIGHUP makes every worker show a new certificate', async (t) => {

@@ -12,7 +12,8 @@ import { type Duration, milliseconds, seconds } from '../../base/time/duration.t
 import { endsWithin } from '../../base/time/within.ts'
 import { childEnvironment } from '../../config/environment.ts'
 import type { Family } from '../../telemetry/families.ts'
-import { type Channel, type Handlers, openChannel, type Peer } from './channel.ts'
+import { type Channel, ChannelClosed, type Handlers, openChannel, type Peer } from './channel.ts'
+import { EndedWorker } from './ended-worker.ts'
 import type { StartedWorker, StartWorker, ToSupervisor, ToWorker } from './messages.ts'
 
 export interface RunningWorker {
@@ -24,7 +25,7 @@ export interface RunningWorker {
 }
 
 export interface Pool {
-  /** Starts all of them. Rejects with the first failure, after which none runs. */
+  /** Starts all of them. Rejects with the first failure, EndedWorker or that of a worker, after which none runs. */
   start(): Promise<StartedWorker>
   /** Those that answer requests. */
   running(): readonly RunningWorker[]
@@ -115,9 +116,11 @@ export function createPool(options: PoolOptions): Pool {
         log.info({ startedWorker: number, pid: child.pid }, 'a worker is ready')
         return started
       },
-      (error) => {
+      async (error) => {
         child.kill('SIGKILL')
-        throw error
+        if (!(error instanceof ChannelClosed)) throw error
+        await hasEnded(child)
+        throw new EndedWorker(number, child.signalCode ?? `exit code ${child.exitCode}`)
       },
     )
   }

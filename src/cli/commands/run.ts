@@ -4,6 +4,7 @@ import type { Instance, InstanceOptions } from '../../app/core.ts'
 import { type OpenedHome, openHome } from '../../app/installation/home.ts'
 import { createLog } from '../../app/logging.ts'
 import { workersOf } from '../../app/workers/count.ts'
+import { EndedWorker } from '../../app/workers/ended-worker.ts'
 import type { Log } from '../../base/log.ts'
 import { lowerPoolPriority } from '../../base/node/pool-priority.ts'
 import { releaseMemoryWhenIdle } from '../../base/node/release-memory.ts'
@@ -56,6 +57,10 @@ export async function runService(
     throw withWaysOn(error, { ...opened, ...options, file: opened.file })
   })
   const instance = await unlessStopped(starting, signals, log)
+  if (instance === undefined) {
+    log.info({}, 'stopped')
+    return EXIT.ok
+  }
   log.info({ baseUrls: instance.listeners.flatMap(({ baseUrls }) => baseUrls) }, 'ready')
   for (const line of readyLines(instance, opened)) io.out(line)
   password.show()
@@ -116,17 +121,30 @@ function warnAboutUnused(
 
 /**
  * A start may be waiting for a database that does not respond. Do not wait for it if the service should stop anyway.
+ * Returns undefined if the signal has ended the start.
  */
 async function unlessStopped(
   starting: Promise<Instance>,
   signals: Pick<Signals, 'stop'>,
   log: Log,
-): Promise<Instance> {
-  const signal = await Promise.race([starting.then(() => undefined), signals.stop])
-  if (signal !== undefined && !(await endsWithin(START_LIMIT, starting))) {
+): Promise<Instance | undefined> {
+  const signal = await Promise.race([
+    signals.stop,
+    starting.then(
+      () => undefined,
+      () => undefined,
+    ),
+  ])
+  if (signal === undefined) return starting
+  if (!(await endsWithin(START_LIMIT, starting))) {
     log.error({ signal }, 'stopped before the start was complete')
     // Connections and files that the start has open would keep the process alive.
     process.exit(EXIT.failed)
   }
-  return starting
+  return starting.catch((error) => {
+    // A terminal sends Ctrl-C to the workers too, and it ends one whose Node has not run the first line of ours yet.
+    if (!(error instanceof EndedWorker)) throw error
+    log.info({ signal }, 'stopping')
+    return undefined
+  })
 }

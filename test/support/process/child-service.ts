@@ -27,6 +27,8 @@ export interface ChildOptions {
   /** Arguments of Node, before the program. */
   readonly nodeArguments?: readonly string[]
   readonly program?: string
+  /** In a process group of its own, as a shell starts it: a terminal sends Ctrl-C to all processes of the group. */
+  readonly hasOwnGroup?: boolean
 }
 
 export interface Child {
@@ -46,6 +48,7 @@ export function spawnLatchkey(
   const child = spawn(node, [...nodeArguments, program, ...args], {
     env: childEnvironment(options.environment),
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: options.hasOwnGroup === true,
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   })
   const output = { stdout: '', stderr: '' }
