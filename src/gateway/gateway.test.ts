@@ -149,6 +149,7 @@ describe('requests that are not let through', () => {
     readonly status: number
     readonly code: string
     readonly reason: string
+    readonly message?: string
     readonly challenge?: RegExp
   }
   const cases: Readonly<Record<string, Case>> = {
@@ -157,6 +158,15 @@ describe('requests that are not let through', () => {
       status: 403,
       code: 'FORBIDDEN',
       reason: 'no-certificate',
+      message: 'no client certificate was presented',
+    },
+    'with neither (R102)': {
+      shown: async () => 'nothing',
+      token: async () => undefined,
+      status: 403,
+      code: 'FORBIDDEN',
+      reason: 'no-certificate',
+      message: 'no client certificate was presented',
     },
     'without a token (R102)': {
       token: async () => undefined,
@@ -170,6 +180,7 @@ describe('requests that are not let through', () => {
       status: 403,
       code: 'FORBIDDEN',
       reason: 'certificate-of-other-session',
+      message: 'the client certificate does not belong to this session',
     },
     'with a certificate of his own making': {
       shown: async () => pki.openssl.makeLeaf(await pki.openssl.makeCa()),
@@ -204,7 +215,8 @@ describe('requests that are not let through', () => {
       reason: 'no-token',
     },
   }
-  for (const [who, { shown, token, status, code, reason, challenge }] of Object.entries(cases)) {
+  for (const [who, one] of Object.entries(cases)) {
+    const { shown, token, status, code, reason, message, challenge } = one
     test(`${who}: ${status}, and the reason is in the log alone`, async (t) => {
       const { connect, upstream, log } = await startEdge(t, pki, alice)
       const { send, reply } = await connect(await shown?.())
@@ -215,6 +227,7 @@ describe('requests that are not let through', () => {
       assert.equal(answer?.status, status)
       const { error } = answer.json()
       assert.equal(error.code, code)
+      if (message !== undefined) assert.equal(error.message, message)
       assert.equal(error.requestId, answer.header('x-request-id'))
       assert.equal(answer.text.includes(reason), false)
       if (challenge !== undefined) assert.match(answer.header('www-authenticate') ?? '', challenge)

@@ -1,5 +1,6 @@
 /**
- * The gateway's own responses: always JSON, with a code and the request id. Only the log has the reason for a refusal.
+ * The gateway's own responses: always JSON, with a code and the request id. Only the log has the reason why a credential
+ * was refused; the client may know that it presented none.
  * D-39, D-42, D-45; D-37 for the challenges of a 401.
  */
 import type { ServerResponse } from 'node:http'
@@ -133,6 +134,8 @@ const ANSWERS = {
 
 export interface Answer {
   readonly code: AnswerCode
+  /** Instead of the usual message of the code. */
+  readonly message?: string
   readonly challenges?: readonly Challenge[]
 }
 
@@ -172,6 +175,7 @@ export function answerTo(
       return { code: 'UNAUTHORIZED', challenges: [missing ?? invalid(token, brand)] }
     }
     case 'no-certificate':
+      return { code: 'FORBIDDEN', message: 'no client certificate was presented' }
     case 'certificate-unreadable':
     case 'certificate-not-yet-valid':
     case 'certificate-expired':
@@ -189,8 +193,10 @@ export interface OwnAnswer {
   readonly body: string
 }
 
-export function ownAnswer({ code, challenges }: Answer, requestId: string): OwnAnswer {
-  const { status, message } = ANSWERS[code]
+export function ownAnswer(answer: Answer, requestId: string): OwnAnswer {
+  const { code, challenges } = answer
+  const { status } = ANSWERS[code]
+  const { message = ANSWERS[code].message } = answer
   const next = (status === 401 ? actionAbout({ challenges }) : undefined) ?? ANSWERS[code].next // D-323
   const body = JSON.stringify({ error: { code, message, requestId, next } })
   return {
