@@ -239,6 +239,13 @@ test('a certificate that expires closes what is open', async (t) => {
 
 test('a gateway that is cut off for 30 s closes its connections and answers with 503, until it is connected again', async (t) => {
   const edge = await startEdge(t, pki, alice)
+  const changes = () =>
+    edge.log.map(({ msg }) => msg).filter((msg) => /^(connected to|lost) the controller/.test(msg))
+  // The router looks at the state from time to time, and must have seen this one.
+  await waitFor(
+    () => changes().length === 1,
+    () => 'the line of the first connection',
+  )
   const connection = await openSocket(edge, await pki.token())
   edge.clock.pass(seconds(29))
   await echo(connection, 'still here')
@@ -255,6 +262,15 @@ test('a gateway that is cut off for 30 s closes its connections and answers with
     () => 'a heartbeat',
   )
   assert.equal((await (await edge.request(['GET / HTTP/1.1', HOST])).reply())?.status, 200)
+  await waitFor(
+    () => changes().length === 3,
+    () => `three changes: ${changes()}`,
+  )
+  assert.deepEqual(changes(), [
+    'connected to the controller',
+    'lost the controller: every caller is refused, and open connections are closed',
+    'connected to the controller again',
+  ])
 })
 
 test('an answer that is on its way is cut when its session ends', async (t) => {

@@ -44,7 +44,7 @@ async function startClient(
 ) {
   const controller = options.controller ?? (await startFakeController(t, pki))
   const told: string[] = []
-  const lines: { readonly level: string; readonly message: string; readonly err?: Error }[] = []
+  const lines: { readonly level: string; readonly message: string; readonly why?: string }[] = []
   const logAt = (level: string) => (fields: object, message: string) =>
     void lines.push({ level, message, ...fields })
   const copy = createFeedCopy({ clock: systemClock, onEnded: (subject) => told.push(subject) })
@@ -201,7 +201,7 @@ test('a controller that takes the connection and never answers is left', async (
     () => lines.length > 0 && sockets.length > 1,
     () => 'a second attempt',
   )
-  assert.equal(lines[0]?.err?.message, 'the controller does not answer')
+  assert.equal(lines[0]?.why, 'the controller does not answer')
 })
 
 test('hostile lines end the connection, change nothing, and the next one starts again', async (t) => {
@@ -235,7 +235,7 @@ test('hostile lines end the connection, change nothing, and the next one starts 
     assert.equal(copy.hasEnded('s1'), true)
   }
   assert.equal(lines.filter(({ level }) => level === 'warn').length, 1)
-  assert.match(lines.find(({ level }) => level === 'warn')?.err?.message ?? '', /not a JSON object/)
+  assert.match(lines.find(({ level }) => level === 'warn')?.why ?? '', /not a JSON object/)
 })
 
 test('a refusal by the controller is tried again, with one warning, until it is taken back', async (t) => {
@@ -246,7 +246,7 @@ test('a refusal by the controller is tried again, with one warning, until it is 
     () => lines.length > 0,
     () => 'a warning',
   )
-  assert.match(lines[0]?.err?.message ?? '', /status 403/)
+  assert.match(lines[0]?.why ?? '', /status 403/)
   controller.refuse(undefined)
   const feed = await controller.connection()
   feed.greet()
@@ -263,6 +263,33 @@ test('a refusal by the controller is tried again, with one warning, until it is 
   )
 })
 
+test('a controller that closes the feed, as at a restart, is one warning without a stack trace', async (t) => {
+  const { controller, copy, lines } = await startClient(t)
+  const first = await controller.connection()
+  first.greet()
+  await waitFor(
+    () => !copy.isCutOff(),
+    () => 'a heartbeat',
+  )
+  first.end()
+  const second = await controller.connection()
+  second.greet()
+  await waitFor(
+    () => lines.length === 3,
+    () => `three lines: ${JSON.stringify(lines)}`,
+  )
+  const { url } = controller
+  assert.deepEqual(lines, [
+    { level: 'info', message: 'following the controller', controller: url },
+    {
+      level: 'warn',
+      message: 'the feed of the controller was interrupted',
+      why: 'the controller has closed the feed',
+    },
+    { level: 'info', message: 'following the controller', controller: url },
+  ])
+})
+
 test('a server whose certificate is not below the CA of the identity is not believed', async (t) => {
   const stranger = await openEdgePki()
   t.after(() => stranger.close())
@@ -272,8 +299,19 @@ test('a server whose certificate is not below the CA of the identity is not beli
     () => lines.length > 0,
     () => 'a warning',
   )
-  assert.match(lines[0]?.err?.message ?? '', /certificate/)
+  assert.match(lines[0]?.why ?? '', /certificate/)
   assert.equal(copy.known(), undefined)
+})
+
+test('a controller that is not running is one warning that says so, whatever its name resolves to', async (t) => {
+  for (const url of ['https://127.0.0.1:1', 'https://localhost:1']) {
+    const { lines } = await startClient(t, { url })
+    await waitFor(
+      () => lines.length > 0,
+      () => 'a warning',
+    )
+    assert.match(lines[0]?.why ?? '', /ECONNREFUSED/, url)
+  }
 })
 
 test('a stop ends the connection and opens no other', async (t) => {

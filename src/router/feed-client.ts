@@ -33,6 +33,9 @@ const TIMES: FeedTimes = {
   longestPause: seconds(2),
 }
 
+/** What happens to every feed at times, such as at a restart of the controller. */
+class FeedInterrupted extends Error {}
+
 export function startFeedClient(deps: {
   readonly controller: URL
   readonly identity: RouterIdentity
@@ -57,7 +60,9 @@ export function startFeedClient(deps: {
         return error
       })
       if (signal.aborted) return
-      if (isWell !== false) log.warn({ err: why }, 'the feed of the controller was interrupted')
+      if (isWell !== false) {
+        log.warn(describeInterruption(why), 'the feed of the controller was interrupted')
+      }
       isWell = false
       await sleep(shaken(pause), undefined, { signal }).catch(() => undefined)
       pause = milliseconds(Math.min(pause * 2, times.longestPause))
@@ -67,7 +72,7 @@ export function startFeedClient(deps: {
   /** Reads lines until the connection ends, and throws the reason. */
   async function listen(): Promise<never> {
     const cut = new AbortController()
-    const giveUp = (sentence: string) => () => cut.abort(new Error(sentence))
+    const giveUp = (sentence: string) => () => cut.abort(new FeedInterrupted(sentence))
     let timer = setTimeout(giveUp('the controller does not answer'), times.connect)
     try {
       const reception = copy.receive()
@@ -81,7 +86,7 @@ export function startFeedClient(deps: {
           if (line.type === 'ready') becomeWell()
         }
       }
-      throw new Error('the controller has closed the feed')
+      throw new FeedInterrupted('the controller has closed the feed')
     } catch (error) {
       throw cut.signal.aborted ? cut.signal.reason : error
     } finally {
@@ -107,7 +112,7 @@ export function startFeedClient(deps: {
         if (response.statusCode === 200) resolve(response)
         else {
           response.destroy()
-          reject(new Error(`the controller answered with status ${response.statusCode}`))
+          reject(new FeedInterrupted(`the controller answered with status ${response.statusCode}`))
         }
       }).on('error', reject)
     })
@@ -132,4 +137,15 @@ export function startFeedClient(deps: {
       await running
     },
   }
+}
+
+/** A sentence for what comes from the network or the controller; only a fault of our own needs a stack trace. */
+function describeInterruption(
+  error: unknown,
+): { readonly why: string } | { readonly err: unknown } {
+  if (error instanceof FeedInterrupted || error instanceof FeedFault) return { why: error.message }
+  const isOfNetwork = error instanceof Error && 'code' in error && !(error instanceof TypeError)
+  if (!isOfNetwork) return { err: error }
+  // Without a message if the controller has several addresses and none of them answers.
+  return { why: error.message === '' ? String(error.code) : error.message }
 }

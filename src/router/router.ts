@@ -125,12 +125,16 @@ export function startRouter(options: RouterOptions): Router {
 
   const ready = deferred<void>()
   let wasCutOff = true
+  let hasBeenConnected = false
   const looking = setInterval(() => {
     const isCutOff = copy.isCutOff()
     if (!isCutOff) ready.resolve()
     if (isCutOff && !wasCutOff) {
       log.error({}, 'lost the controller: every caller is refused, and open connections are closed')
-    } else if (!isCutOff && wasCutOff) log.info({}, 'connected to the controller again')
+    } else if (!isCutOff && wasCutOff) {
+      log.info({}, `connected to the controller${hasBeenConnected ? ' again' : ''}`)
+      hasBeenConnected = true
+    }
     wasCutOff = isCutOff
     watches.look()
   }, LOOK_MILLISECONDS)

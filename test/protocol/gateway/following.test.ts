@@ -17,7 +17,7 @@ import { type Service, startService } from '../../support/service.ts'
 
 /** Log lines of a router. */
 function listener() {
-  const lines: { readonly msg: string; readonly err?: Error }[] = []
+  const lines: { readonly msg: string; readonly why?: string }[] = []
   const say = (fields: object, msg: string) => void lines.push({ msg, ...fields })
   return { lines, log: { debug: say, info: say, warn: say, error: say } }
 }
@@ -32,7 +32,7 @@ test('an identity that is not a router may not follow', async (t) => {
     () => lines.length > 0,
     () => 'a warning',
   )
-  assert.match(lines[0]?.err?.message ?? '', /status 403/)
+  assert.match(lines[0]?.why ?? '', /status 403/)
   assert.equal(router.isCutOff(), true)
 })
 
@@ -47,7 +47,7 @@ test('an unregistered certificate may not follow the feed', async (t) => {
     () => lines.length > 0,
     () => 'a warning',
   )
-  assert.match(lines[0]?.err?.message ?? '', /status 401/)
+  assert.match(lines[0]?.why ?? '', /status 401/)
 })
 
 test('a disabled router loses its feed, and refuses every caller once it is cut off', async (t) => {
