@@ -84,7 +84,7 @@ test("the user's own account on the command line", async (t) => {
     const [, secret = ''] = /enter this secret: ([A-Z2-7]+)/.exec(terminal.output()) ?? []
     const app = authenticatorApp(`otpauth://totp/x:y?secret=${secret}`, service.clock)
     terminal.types(app.wrongCode())
-    await terminal.sees('That was wrong. Code of the app: ')
+    await terminal.sees('Wrong code. Try again: ')
     terminal.types(app.code())
     await terminal.sees('TOTP is on. ')
     assert.equal(await terminal.ended(), 0)

@@ -210,7 +210,7 @@ test('login with a second factor', async (t) => {
     terminal.types(PASSWORD)
     await terminal.sees('Code ')
     terminal.types(person.app.wrongCode())
-    await terminal.sees('That was wrong. Code: ')
+    await terminal.sees('Wrong code. Try again: ')
     terminal.types(person.app.nextCode())
     assert.equal(await terminal.ended(), 0, terminal.output())
     assert.equal(await nameOf(cli), person.name)
@@ -221,6 +221,19 @@ test('login with a second factor', async (t) => {
     const cli = await cliFor(t, service)
     const input = `${PASSWORD}\n${person.app.nextCode()}\n`
     await cli.succeed([...to(service), '--username', person.username], input)
+  })
+
+  await t.test('a wrong code without a terminal is a refused login', async (t) => {
+    const person = await enrolledPerson(service, admin)
+    const cli = await cliFor(t, service)
+    const command = [...to(service), '--username', person.username]
+    const wrong = person.app.wrongCode()
+    const { code, stdout, stderr } = await cli.run(command, `${PASSWORD}\n${wrong}\n`)
+    assert.deepEqual({ code, stdout }, { code: 77, stdout: '' }, stderr)
+    assert.match(stderr, /^latchkey: the code is wrong \(MFA_INVALID_TOKEN\) \[request \S+\]\n$/)
+    // Without any code, the input is incomplete.
+    const without = await cli.run(command, `${PASSWORD}\n`)
+    assert.equal(without.code, 64, without.stderr)
   })
 
   await t.test(

@@ -1,21 +1,20 @@
 /** Asks the user for further factors of a login: SPEC Authentication 3 to 5. */
 import { stripVTControlCharacters } from 'node:util'
-import type { Factors } from '../../client/client.ts'
+import type { CodeRefused, Factors } from '../../client/client.ts'
 import { qrCodeLines } from '../../web/login/qr-code.ts'
-import type { Io } from '../terminal/io.ts'
+import { InputEnded, type Io } from '../terminal/io.ts'
 import { plain } from '../terminal/output.ts'
 
 /** Enrolls only on a terminal: secret and recovery codes would otherwise end up in a file. */
 export function askFactors(io: Io): Factors {
   return {
-    totp: ({ attempt }) =>
-      askCode(
-        attempt === 1 ? 'Code from the app, or a recovery code: ' : 'That was wrong. Code: ',
-        io,
-      ),
+    totp: ({ refused }) =>
+      refused === undefined
+        ? askCode('Code from the app, or a recovery code: ', io)
+        : askAgain(refused, io),
     enrollTotp: io.isInteractive
       ? ({ attempt, provisioningUrl, recoveryCodes }) => {
-          if (attempt > 1) return askCode('That was wrong. Code of the app: ', io)
+          if (attempt > 1) return askCode('Wrong code. Try again: ', io)
           showEnrollment(DEMANDED, provisioningUrl, recoveryCodes, io)
           return askCode('First code of the app: ', io)
         }
@@ -24,8 +23,16 @@ export function askFactors(io: Io): Factors {
   }
 }
 
-const DEMANDED =
-  'The server wants a second factor: codes of an authenticator app. Scan this with the app:'
+const DEMANDED = 'This login requires an authenticator app. Scan the QR code:'
+
+/** A script has one code. If it is wrong, the user must learn that, and not that there is no second line. */
+async function askAgain(refused: CodeRefused, io: Io): Promise<string> {
+  try {
+    return await askCode('Wrong code. Try again: ', io)
+  } catch (error) {
+    throw error instanceof InputEnded ? refused : error
+  }
+}
 
 export async function askCode(question: string, io: Io): Promise<string> {
   return (await io.ask(question)).replaceAll(' ', '')

@@ -28,7 +28,7 @@ export interface Io {
   readonly bytes: { readonly input: Readable; readonly output: NodeJS.WritableStream }
   /** Input is a terminal. Otherwise, `ask` and `askSecret` read the next line of the input. */
   readonly isInteractive: boolean
-  /** Returns the line entered at the prompt, without its line end. Throws Cancelled, InputEnded. */
+  /** Returns the line entered at the prompt, without its line end. Throws CommandFailed on Ctrl-C, and InputEnded. */
   ask(question: string): Promise<string>
   /** The same without an echo. */
   askSecret(question: string): Promise<string>
@@ -57,6 +57,18 @@ export class CommandFailed extends Error {
     super(message)
     this.name = 'CommandFailed'
     this.exit = exit
+  }
+}
+
+/** There is no terminal, and standard input has no line left for a question. */
+export class InputEnded extends CommandFailed {
+  constructor(question: string) {
+    const what = question.replace(/[:?\s]+$/, '')
+    super(
+      `there is no terminal to ask on, and standard input has no line for "${what}"`,
+      EXIT.usage,
+    )
+    this.name = 'InputEnded'
   }
 }
 

@@ -7,7 +7,7 @@ import { type Readable, Writable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { readUserEnvironment } from '../../config/environment.ts'
 import type { Interrupts } from './interrupts.ts'
-import { CommandFailed, EXIT, type Io } from './io.ts'
+import { CommandFailed, EXIT, InputEnded, type Io } from './io.ts'
 
 /** The streams of a process, or of a test. */
 export interface Surroundings {
@@ -82,13 +82,7 @@ export function createStreamIo(surroundings: Surroundings): StreamIo {
     const { done, value } = await lines.next()
     // A process that has all its input does not wait for the end of the stream.
     stdin.unref?.()
-    if (done === true) {
-      const what = question.replace(/[:?\s]+$/, '')
-      throw new CommandFailed(
-        `there is no terminal to ask on, and standard input has no line for "${what}"`,
-        EXIT.usage,
-      )
-    }
+    if (done === true) throw new InputEnded(question)
     return value
   }
 

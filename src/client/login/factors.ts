@@ -11,6 +11,8 @@ import type { WireAnswer } from '../wire/https-wire.ts'
 export interface CodeAsk {
   /** 1 for the first; more if the previous one was wrong. */
   readonly attempt: number
+  /** The refusal of the previous one. Throw it to give up. */
+  readonly refused?: CodeRefused | undefined
 }
 
 export interface TotpEnrollment extends CodeAsk {
@@ -58,7 +60,7 @@ export async function proveTotp(
   if (enrollTotp === undefined) throw lacking('TOTP must be enrolled first', [query])
   const { provisioningUrl, recoveryCodes } = readEnrollment(await steps.startEnrollment())
   try {
-    const ask = ({ attempt }: CodeAsk) => enrollTotp({ attempt, provisioningUrl, recoveryCodes })
+    const ask = (again: CodeAsk) => enrollTotp({ ...again, provisioningUrl, recoveryCodes })
     return await untilRight(ask, (code) => steps.verifyEnrollment(code))
   } catch (error) {
     // The user did not get it; the next login starts a new enrollment anyway.
@@ -71,18 +73,18 @@ async function untilRight(
   ask: (ask: CodeAsk) => string | Promise<string>,
   send: (code: string) => Promise<WireAnswer>,
 ): Promise<WireAnswer> {
+  let refused: CodeRefused | undefined
   for (let attempt = 1; ; attempt++) {
-    const answer = await send(await ask({ attempt }))
+    const answer = await send(await ask({ attempt, refused }))
     if (answer.status !== 400 || codeOf(answer) !== 'MFA_INVALID_TOKEN') return answer
-    if (attempt === MOST_CODES) {
-      const message = 'the code is wrong (MFA_INVALID_TOKEN)'
-      throw new CodeRefused('MFA_INVALID_TOKEN', message, refusalIn(answer))
-    }
+    const message = 'the code is wrong (MFA_INVALID_TOKEN)'
+    refused = new CodeRefused('MFA_INVALID_TOKEN', message, refusalIn(answer))
+    if (attempt === MOST_CODES) throw refused
   }
 }
 
 /** SPEC TOTP enrollment record; legacy sessions wrap it in `data` (API 3.1). */
-function readEnrollment(answer: WireAnswer): Omit<TotpEnrollment, 'attempt'> {
+function readEnrollment(answer: WireAnswer): Omit<TotpEnrollment, keyof CodeAsk> {
   if (answer.status !== 200 && answer.status !== 201) {
     throw refusalOf(answer, 'the enrollment of TOTP')
   }

@@ -92,7 +92,7 @@ async function askOwnCode(api: EdgeApi, io: Io): Promise<string> {
 
 async function verify(api: EdgeApi, io: Io): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
-    const again = attempt === 1 ? 'First code of the app: ' : 'That was wrong. Code of the app: '
+    const again = attempt === 1 ? 'First code of the app: ' : 'Wrong code. Try again: '
     const code = await askCode(again, io)
     try {
       await api.send('POST', `${PATH}/verify`, { code })
