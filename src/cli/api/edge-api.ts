@@ -7,6 +7,7 @@ import type { CallOptions, Session } from '../../client/client.ts'
 import type { Row } from '../admin/entities/columns.ts'
 import { CommandFailed, EXIT, type ExitCode } from '../terminal/io.ts'
 import { plain } from '../terminal/output.ts'
+import { faultyPart } from './list-fault.ts'
 
 export interface ListQuery {
   readonly filter?: string | undefined
@@ -63,19 +64,19 @@ export function createEdgeApi(
 ): EdgeApi {
   let ending: string | undefined
 
-  async function callForText(path: string, given: CallOptions): Promise<string> {
+  async function callForText(path: string, given: CallOptions, query = {}): Promise<string> {
     const response = await session.call(`${PREFIXES[which]}${path}`, given)
     ending = response.headers.get(ENDING_HEADER) ?? ending
     const text = await response.text()
     if (response.ok) return text
-    throw new ApiRefused(refusalIn(response, text), optionFor)
+    throw new ApiRefused(withFaultyPart(refusalIn(response, text), query), optionFor)
   }
-  const call = async (path: string, given: CallOptions) =>
-    envelopeIn(await callForText(path, given))
+  const call = async (path: string, given: CallOptions, query: ListQuery = {}) =>
+    envelopeIn(await callForText(`${path}${queryOf(query)}`, given, query))
 
   return {
     async list(path, query = {}) {
-      const { data, meta } = await call(`${path}${queryOf(query)}`, {})
+      const { data, meta } = await call(path, {}, query)
       const pagination = isRow(meta['pagination']) ? meta['pagination'] : {}
       if (!Array.isArray(data) || !data.every(isRow)) throw strange()
       return {
@@ -159,6 +160,12 @@ function refusalIn(response: Response, text: string): Refusal {
     field: textOr(cause['field'], undefined),
     reason: textOr(cause['reason'], 'is not valid'),
   }
+}
+
+function withFaultyPart(refusal: Refusal, query: ListQuery): Refusal {
+  const { field = '', reason = '' } = refusal
+  const part = faultyPart(field, reason, query)
+  return part === undefined ? refusal : { ...refusal, reason: `${reason}: ${part}` }
 }
 
 function exitOf(status: number): ExitCode {
