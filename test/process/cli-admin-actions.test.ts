@@ -132,7 +132,7 @@ test('what administrators do, on the command line', async (t) => {
     const told = await done(cli, ['explain', wrong], /^The password is wrong\.\n/)
     assert.match(told, /^ {2}identity: "dan's own" \(\w+\)$/m)
     assert.match(told, /^ {2}from: 127\.0\.0\.1$/m)
-    assert.match(told, /^ {2}→ .*latchkey update authenticator dan --password-file FILE$/m)
+    assert.match(told, /^ {2}→ .*: latchkey reset password 'dan'\\''s own'$/m)
 
     await done(cli, ['disable', 'identity', "dan's own"], /is disabled/)
     const disabled = await failToLogIn('dan', PASSWORD)

@@ -18,6 +18,14 @@ test('a reason for which an administrator can do something says what', () => {
     what: 'The identity is disabled.',
     todo: 'Enable it, if that is right: latchkey enable identity IDENTITY',
   })
+  // An administrator does not choose passwords for others.
+  assert.match(
+    meaningOf('login.failed', 'wrong-password')?.todo ?? '',
+    /: latchkey reset password IDENTITY$/,
+  )
+  for (const reason of ['wrong-code', 'too-many-codes']) {
+    assert.match(meaningOf('login.failed', reason)?.todo ?? '', /: latchkey reset mfa IDENTITY$/)
+  }
   assert.deepEqual(meaningOf('session.ended', 'logout'), { what: 'Its holder logged out.' })
 })
 

@@ -73,7 +73,7 @@ const ABOUT_REASONS: {
       'Change the policy, or give the identity another: latchkey update identity IDENTITY --policy NAME',
     'unknown-username': 'Compare it with: latchkey list authenticators',
     'wrong-password':
-      'If it is forgotten, set another: latchkey update authenticator USERNAME --password-file FILE',
+      'If it is forgotten, create a link for a new one: latchkey reset password IDENTITY',
     'password-locked': UNLOCK,
     'certificate-expired':
       'Enroll the identity again, or: latchkey update policy NAME --allow-expired-certs',
@@ -93,8 +93,8 @@ const ABOUT_REASONS: {
     'secondary-jwt-missing': 'The client must send one of the signer that the policy names.',
     'secondary-jwt-expired': 'The client must fetch a new one.',
     'secondary-jwt-invalid': CHECK_JWT,
-    'wrong-code': 'Compare the clock of the phone. If it is lost: latchkey mfa remove IDENTITY',
-    'too-many-codes': 'The user starts again. If the phone is lost: latchkey mfa remove IDENTITY',
+    'wrong-code': 'Compare the clock of the phone. If it is lost: latchkey reset mfa IDENTITY',
+    'too-many-codes': 'The user starts again. If the phone is lost: latchkey reset mfa IDENTITY',
   },
   'device.refused': {
     'unknown-user-code':
