@@ -233,7 +233,10 @@ test('where it cannot be taken or written, the command says why', async (t) => {
   )
   const folder = await runLatchkey(t, ['backup', '--home', home, '--out', join(home, 'no', 'b')])
   assert.equal(folder.code, 1)
-  assert.match(folder.stderr, /^latchkey: ENOENT: no such file or directory/)
+  assert.equal(
+    folder.stderr,
+    `latchkey: ${join(home, 'no', 'b')} cannot be written: the folder does not exist\n`,
+  )
 
   const other = await makeHome(t)
   await changeConfig(home, (config) => {

@@ -44,6 +44,40 @@ test('an invitation', async (t) => {
     assert.ok(!kept.includes('PRIVATE KEY'))
   })
 
+  await t.test('a JWT on the command line is refused, and not repeated', async (t) => {
+    const { jwt } = await inviteNew(admin, { ott: true })
+    const cli = await freshCli(t)
+    const long = `${jwt.slice(0, 20)}${'a'.repeat(5_000)}.b.c`
+    const commands = [
+      ['enroll', jwt, '--out', 'me.json'],
+      ['enroll', long, '--out', 'me.json'],
+      ['login', '--url', service.baseUrl, '--ext-jwt', jwt],
+    ]
+    for (const args of commands) {
+      const { code, stderr } = await cli.run(args)
+      assert.equal(code, 64, stderr)
+      assert.match(
+        stderr,
+        /^latchkey: a JWT must be in a file or on standard input \(-\), because /,
+      )
+      assert.ok(!stderr.includes(jwt.slice(0, 20)))
+    }
+    // The token is still good.
+    await cli.succeed(['enroll', '-', '--out', 'me.json'], `${jwt}\n`)
+  })
+
+  await t.test('a path that cannot be used is named in plain words', async (t) => {
+    const { jwt } = await inviteNew(admin, { ott: true })
+    const cli = await freshCli(t)
+    const out = await cli.run(['enroll', '-', '--out', 'no/me.json'], `${jwt}\n`)
+    assert.equal(out.code, 1)
+    const path = join(cli.home, 'no', 'me.json')
+    assert.equal(out.stderr, `latchkey: ${path} cannot be written: the folder does not exist\n`)
+    const folder = await cli.run(['enroll', '.', '--out', 'me.json'])
+    assert.equal(folder.code, 64)
+    assert.match(folder.stderr, /^latchkey: \. cannot be read: it is a folder\n/)
+  })
+
   await t.test(
     'R063: the mode of files that a command creates does not depend on the umask',
     async (t) => {

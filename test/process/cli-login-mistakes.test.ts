@@ -7,7 +7,8 @@ test('a login that makes no sense is exit code 64, and says why', async (t) => {
   const cli = await freshCli(t)
   const url = 'https://localhost:1'
   const cases: readonly (readonly [args: string[], complaint: string])[] = [
-    [[], '--url is missing, and there is no earlier login'],
+    [[], '--url is missing, and context "default" has no earlier login'],
+    [['--context', 'new'], '--url is missing, and context "new" has no earlier login'],
     [['--url', 'http://localhost:1'], '--url must be https://HOST:PORT'],
     [
       ['--url', url, '--username', 'a', '--identity', 'b'],

@@ -114,10 +114,10 @@ test('a missing file is named, and so is another installation secret', async (t)
   for (const more of [['--verify'], []]) {
     const missing = await restore(t, join(home, 'no.lkb'), fresh, more)
     assert.equal(missing.code, 1)
-    assert.match(
-      missing.stderr,
-      /^latchkey: ENOENT: no such file or directory, \w+ '\S+no\.lkb'\n$/,
-    )
+    assert.equal(missing.stderr, `latchkey: there is no file ${join(home, 'no.lkb')}\n`)
+    const folder = await restore(t, home, fresh, more)
+    assert.equal(folder.code, 1)
+    assert.equal(folder.stderr, `latchkey: ${home} cannot be read: it is a folder\n`)
   }
   await assert.rejects(stat(fresh), { code: 'ENOENT' })
 

@@ -9,6 +9,7 @@ import { base64url } from '../../base/encoding.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { toRfc3339 } from '../../base/time/instant.ts'
 import type { Row, TableName } from '../../store/whole/read-whole.ts'
+import { writingFile } from '../installation/file-faults.ts'
 import { RefusedStart, syncFolderOf } from '../installation/private-files.ts'
 import { FORMAT, type Header, proofOf, VERSION } from './format.ts'
 
@@ -34,17 +35,16 @@ export async function writeBackupFile(
   const { secret, random } = deps
   const beside = join(dirname(path), `.${basename(path)}.${base64url(random.bytes(6))}`)
   try {
-    const file = await open(beside, 'wx', 0o600)
+    const file = await writingFile(path, () => open(beside, 'wx', 0o600))
     try {
-      const sha256 = await writeLines(file, linesOf(content))
+      const sha256 = await writeLines(path, file, linesOf(content))
       const proof = proofOf(sha256, secret, random)
       await file.write(`${JSON.stringify({ sha256, proof })}\n`)
       await file.sync()
     } finally {
       await file.close()
     }
-    if (deps.replaces) await rename(beside, path)
-    else await place(beside, path)
+    await writingFile(path, () => (deps.replaces ? rename(beside, path) : place(beside, path)))
   } finally {
     await rm(beside, { force: true })
   }
@@ -65,12 +65,16 @@ export function alreadyThere(path: string): RefusedStart {
   return new RefusedStart(`${path} already exists; pass --force to replace it`)
 }
 
-async function writeLines(file: FileHandle, lines: AsyncIterable<object>): Promise<string> {
+async function writeLines(
+  path: string,
+  file: FileHandle,
+  lines: AsyncIterable<object>,
+): Promise<string> {
   const hash = createHash('sha256')
   let waiting = ''
   const flush = async () => {
     hash.update(waiting)
-    await file.writeFile(waiting)
+    await writingFile(path, () => file.writeFile(waiting))
     waiting = ''
   }
   for await (const line of lines) {

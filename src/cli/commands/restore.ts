@@ -1,7 +1,8 @@
 /** `latchkey restore`: restores a backup into an empty database, or only checks it (D-159). */
-import { access } from 'node:fs/promises'
+import { access, constants, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { restoreBackup, verifyBackup } from '../../app/backup/restore.ts'
+import { whyUnreadable } from '../../app/installation/file-faults.ts'
 import { openHome } from '../../app/installation/home.ts'
 import { exists } from '../../app/installation/private-files.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
@@ -11,7 +12,7 @@ import { CONFIG_FILE } from '../../config/load.ts'
 import type { HomeOptions } from '../home/home-options.ts'
 import { loadInstalled } from '../home/installed-config.ts'
 import { readPassphrase } from '../home/passphrase.ts'
-import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { createProgress } from '../terminal/progress.ts'
 
 interface RestoreValues {
@@ -29,7 +30,25 @@ export async function restore(
   const isVerifying = values.verify === true
   if (isVerifying && values.force === true) throw new Misuse('--verify replaces nothing')
   const file = io.resolve(path)
+  // Before anything else: a mistyped name must not create a home.
+  await refuseUnreadable(file, path)
   return isVerifying ? verify(options, file, values, io) : replace(options, file, values, io)
+}
+
+/** `typed` is the path as the user typed it. */
+async function refuseUnreadable(file: string, typed: string): Promise<void> {
+  try {
+    await access(file, constants.R_OK)
+  } catch (error) {
+    const why = whyUnreadable(error) ?? (error as Error).message
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    throw new CommandFailed(
+      isMissing ? `there is no file ${typed}` : `${typed} cannot be read: ${why}`,
+    )
+  }
+  if ((await stat(file)).isDirectory()) {
+    throw new CommandFailed(`${typed} cannot be read: it is a folder`)
+  }
 }
 
 async function verify(
@@ -62,8 +81,6 @@ async function replace(
   values: RestoreValues,
   io: Io,
 ): Promise<ExitCode> {
-  // A mistyped name must not create a home.
-  await access(path)
   const { config } = await openHome({ ...options, purpose: 'prepare' })
   const checking = createProgress('Checking', systemClock, io.errorStream)
   const restoring = createProgress('Restoring', systemClock, io.errorStream)

@@ -1,8 +1,9 @@
 /** The files of a certificate login: two in PEM, or one identity file from `latchkey enroll`. */
+import { whyUnreadable } from '../../app/installation/file-faults.ts'
 import { readText, refuseWorldReadable } from '../../app/installation/private-files.ts'
 import { isText, parseJson } from '../../base/json.ts'
 import type { ClientCertificate } from '../../client/client.ts'
-import { CommandFailed, EXIT } from '../terminal/io.ts'
+import { CommandFailed, EXIT, type Io, Misuse } from '../terminal/io.ts'
 import type { CertificateFiles } from './contexts.ts'
 
 export interface IdentityFile extends ClientCertificate {
@@ -37,9 +38,35 @@ export async function readIdentityFile(path: string): Promise<IdentityFile> {
   return { id, cert, key, ca, ...(isText(url) ? { url } : {}) }
 }
 
-/** `typed` is the path as the user typed it. */
+/** `typed` is the path as the user typed it. Throws CommandFailed. */
 export async function textOf(path: string, typed = path): Promise<string> {
-  const text = await readText(path)
+  const text = await readText(path).catch((error: unknown) => {
+    const why = whyUnreadable(error)
+    if (why === undefined) throw error
+    throw new CommandFailed(`${typed} cannot be read: ${why}`, EXIT.usage)
+  })
   if (text === undefined) throw new CommandFailed(`there is no file ${typed}`, EXIT.usage)
   return text
 }
+
+/** Reads a JWT from a file, or asks for it. Throws Misuse if it is the argument itself, and does not repeat it. */
+export async function jwtIn(
+  file: string,
+  question: string,
+  io: Pick<Io, 'askSecret' | 'resolve'>,
+): Promise<string> {
+  if (file === '-') return (await io.askSecret(question)).trim()
+  refuseJwt(file)
+  return (await textOf(io.resolve(file), file)).trim()
+}
+
+/** Throws Misuse if what should be the name of a file is a JWT. */
+export function refuseJwt(file: string): void {
+  if (!LIKE_JWT.test(file)) return
+  throw new Misuse(
+    'a JWT must be in a file or on standard input (-), because other users of this machine can see arguments',
+  )
+}
+
+/** The header of a JWT is JSON, and `{"` in base64url is `eyJ`. */
+const LIKE_JWT = /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/

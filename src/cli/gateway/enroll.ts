@@ -25,6 +25,7 @@ import {
 } from '../../client/client.ts'
 import { type GivenSettings, loadGatewaySettings } from '../../gateway/settings/load.ts'
 import type { GatewaySettings } from '../../gateway/settings/settings.ts'
+import { refuseJwt } from '../contexts/certificate-files.ts'
 import { CommandFailed, EXIT, type Io, Misuse } from '../terminal/io.ts'
 import { plain } from '../terminal/output.ts'
 import type { GatewayValues } from './given.ts'
@@ -63,6 +64,7 @@ export async function enrollGateway(
 
 async function readToken(token: string, io: Pick<Io, 'resolve' | 'askSecret'>): Promise<string> {
   if (token === '-') return (await io.askSecret('Token (JWT): ')).trim()
+  refuseJwt(token)
   const text = await readText(io.resolve(token))
   if (text === undefined) throw new CommandFailed(`there is no file ${token}`, EXIT.missing)
   return text.trim()

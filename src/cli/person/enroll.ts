@@ -13,7 +13,7 @@ import {
   readInvitation,
   ServerUnavailable,
 } from '../../client/client.ts'
-import { readCertificateFiles, textOf } from '../contexts/certificate-files.ts'
+import { jwtIn, readCertificateFiles, textOf } from '../contexts/certificate-files.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { plain, printFields, printJson } from '../terminal/output.ts'
 import { withProgress } from '../terminal/waiting.ts'
@@ -39,9 +39,7 @@ export async function enrollIdentity(
     values.ca === undefined
       ? {}
       : { ca: checkCa(await textOf(io.resolve(values.ca), values.ca), values.ca) }
-  const jwt = (
-    token === '-' ? await io.askSecret('Token (JWT): ') : await textOf(io.resolve(token), token)
-  ).trim()
+  const jwt = await jwtIn(token, 'Token (JWT): ', io)
   const invitation = await asDataError(() => readInvitation(jwt))
   refuseForeignOptions(invitation, values)
   const options = { ...ca, ...(await optionsFor(invitation, values, io)) }

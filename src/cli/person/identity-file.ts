@@ -3,6 +3,7 @@
  * token is spent, because a token works once.
  */
 import { unlink } from 'node:fs/promises'
+import { writingFile } from '../../app/installation/file-faults.ts'
 import { createPrivateFile, replacePrivateFile } from '../../app/installation/private-files.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import type { EnrolledCertificate } from '../../client/client.ts'
@@ -14,9 +15,10 @@ export interface IdentityPlace {
   giveUp(): Promise<void>
 }
 
-/** Throws CommandFailed if the path exists, even as a link. */
+/** Throws CommandFailed if the path exists, even as a link; RefusedStart if it cannot be written. */
 export async function takePlace(path: string): Promise<IdentityPlace> {
-  if (!(await createPrivateFile(path, '', { random: systemRandom }))) {
+  const create = () => createPrivateFile(path, '', { random: systemRandom })
+  if (!(await writingFile(path, create))) {
     throw new CommandFailed(`${path} exists; an identity is never overwritten`)
   }
   return {

@@ -3,7 +3,13 @@
  * typed or read from standard input, and are never arguments, because other users of the machine can see those.
  */
 import type { Client, Credential, SavedSession, Session } from '../../client/client.ts'
-import { readCertificateFiles, readIdentityFile, textOf } from '../contexts/certificate-files.ts'
+import {
+  jwtIn,
+  readCertificateFiles,
+  readIdentityFile,
+  refuseJwt,
+  textOf,
+} from '../contexts/certificate-files.ts'
 import {
   type CertificateFiles,
   type Contexts,
@@ -43,7 +49,7 @@ export async function logIn(values: LoginValues, io: Io): Promise<ExitCode> {
   const { current, contexts: known } = await contexts.list()
   const name = checkContextName(values.context ?? current ?? FIRST_CONTEXT)
   const before = known.find((one) => one.name === name)
-  const wanted = await placeOf(values, before, io)
+  const wanted = await placeOf(values, name, before, io)
   const { client, place } = await connectTrusted(wanted, values['ca-fingerprint'], io)
 
   const certificate = certificateFilesOf(values, io)
@@ -84,6 +90,7 @@ function readWay(values: LoginValues): Way {
   )
   const [way = 'browser', other] = given
   if (other !== undefined) throw new Misuse(`--${way} and --${other} are two ways to log in`)
+  refuseJwt(values['ext-jwt'] ?? '-')
   if ((values.cert === undefined) !== (values.key === undefined)) {
     throw new Misuse('--cert and --key go together')
   }
@@ -103,13 +110,16 @@ function readWay(values: LoginValues): Way {
 /** The options, or else the identity file, or else what the context knows about the same server. */
 async function placeOf(
   values: LoginValues,
+  context: string,
   before: NamedContext | undefined,
   io: Pick<Io, 'resolve'>,
 ): Promise<Place> {
   const file =
     values.identity === undefined ? undefined : await readIdentityFile(io.resolve(values.identity))
   const given = values.url ?? file?.url ?? before?.url
-  if (given === undefined) throw new Misuse('--url is missing, and there is no earlier login')
+  if (given === undefined) {
+    throw new Misuse(`--url is missing, and context "${context}" has no earlier login`)
+  }
   const url = checkUrl(given)
   const sameServer = before?.url === url ? before : undefined
   const ca =
@@ -146,9 +156,7 @@ async function credentialOf(
   if (username !== undefined) {
     return { method: 'password', username, password: await io.askSecret('Password: ') }
   }
-  const jwt = (
-    file === '-' ? await io.askSecret('JWT: ') : await textOf(io.resolve(file), file)
-  ).trim()
+  const jwt = await jwtIn(file, 'JWT: ', io)
   // The text is not quoted: it may be a secret in the wrong place.
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) {
     throw new CommandFailed('the input of --ext-jwt contains no JWT', EXIT.data)

@@ -1,0 +1,44 @@
+/** File system errors in plain words. Their own texts name system calls and temporary files. */
+import { RefusedStart } from './private-files.ts'
+
+const BOTH: Readonly<Record<string, string>> = {
+  ENOTDIR: 'a part of the path is not a folder',
+  EISDIR: 'it is a folder',
+  ENAMETOOLONG: 'the path is too long',
+  ELOOP: 'its symbolic links lead in a circle',
+}
+const READING: Readonly<Record<string, string>> = {
+  ...BOTH,
+  ENOENT: 'there is no such file',
+  EACCES: 'this user may not read it',
+  EPERM: 'this user may not read it',
+}
+const WRITING: Readonly<Record<string, string>> = {
+  ...BOTH,
+  ENOENT: 'the folder does not exist',
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+}
+
+/** Returns why a file cannot be read; undefined for other errors. */
+export function whyUnreadable(error: unknown): string | undefined {
+  return READING[codeOf(error)]
+}
+
+/** Throws RefusedStart with the path if the file system refuses; other errors unchanged. */
+export async function writingFile<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const why = WRITING[codeOf(error)]
+    if (why === undefined) throw error
+    throw new RefusedStart(`${path} cannot be written: ${why}`, { cause: error })
+  }
+}
+
+function codeOf(error: unknown): string {
+  const isSystemError = error instanceof Error && 'syscall' in error && 'code' in error
+  return isSystemError ? String(error.code) : ''
+}
