@@ -143,7 +143,7 @@ const edge = section('The service itself.', {
     ).prefault('auto'),
     queue: count(
       { from: 0, to: 10_000 },
-      'How many may wait, served in turn for each network. If it is full, the last request of the longest line gets 503.',
+      'How many may wait, served in turn for each network. If it is full, the newest request of the network with the most waiting requests gets 503.',
     ).prefault(64),
     rejectCommon: flag('Whether to refuse common passwords and those made from the name.').prefault(
       true,

@@ -174,7 +174,7 @@ test('every way to get it wrong has its sentence and its exit code', async (t) =
     [
       [`localhost:1/echo`, ...trusted, ...free],
       69,
-      /no connection to localhost:1: nothing listens there/,
+      /no connection to localhost:1: connection refused; is the service running\?/,
     ],
     [[`${at}/echo`, ...trusted, ...free, '--context', 'other'], 64, /there is no context "other"/],
   ]

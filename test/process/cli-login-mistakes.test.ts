@@ -10,12 +10,9 @@ test('a login that makes no sense is exit code 64, and says why', async (t) => {
     [[], '--url is missing, and context "default" has no earlier login'],
     [['--context', 'new'], '--url is missing, and context "new" has no earlier login'],
     [['--url', 'http://localhost:1'], '--url must be https://HOST:PORT'],
-    [
-      ['--url', url, '--username', 'a', '--identity', 'b'],
-      '--username and --identity are two ways to log in',
-    ],
-    [['--url', url, '--cert', 'a'], '--cert and --key go together'],
-    [['--url', url, '--key', 'a'], '--cert and --key go together'],
+    [['--url', url, '--username', 'a', '--identity', 'b'], 'use either --username or --identity'],
+    [['--url', url, '--cert', 'a'], '--cert needs --key, and --key needs --cert'],
+    [['--url', url, '--key', 'a'], '--cert needs --key, and --key needs --cert'],
     [
       ['--url', url, '--ca', 'a', '--ca-fingerprint', 'b'],
       '--ca and --ca-fingerprint cannot be combined',

@@ -61,7 +61,7 @@ test('a scenario that does not exist is refused, and nothing starts', async (t) 
     [['--script', script], /step 1 of the script: "after" must be/],
     [['--script', join(folder, 'missing')], /cannot be read \(ENOENT\)/],
     [['--script', script, '--now'], /leave out --scenario and --now/],
-    [['--port', '0'], /--port is not a port/],
+    [['--port', '0'], /--port must be a number from 1 to 65535/],
   ] as const
   for (const [args, message] of refused) {
     const { code, stdout, stderr } = await runLatchkey(t, ['fake-server', ...args])

@@ -182,7 +182,7 @@ test('a secret in the backup comes back with its passphrase, and with no other',
     file,
   ])
   assert.equal(verified.code, 0, verified.stderr)
-  assert.match(verified.stdout, /\nIt was made with the available installation secret\.\n$/)
+  assert.match(verified.stdout, /\nIt matches the installation secret that it contains\.\n$/)
 
   const restored = await runRestore(t, [path, '--home', other, '--passphrase-file', file])
   assert.equal(restored.code, 0, restored.stderr)

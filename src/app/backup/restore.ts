@@ -30,8 +30,8 @@ type OnRows = (done: number, total: number) => void
 export interface VerifiedBackup {
   readonly takenAt: Instant
   readonly rows: number
-  /** Whether the installation secret was available to check who wrote the backup. */
-  readonly isProven: boolean
+  /** Where the installation secret that confirms its contents came from; undefined if none was available. */
+  readonly provenBy: 'home' | 'backup' | undefined
   readonly hasSecret: boolean
 }
 
@@ -53,7 +53,7 @@ export async function verifyBackup(
   return {
     takenAt: header.takenAt,
     rows: totalOf(header),
-    isProven: found !== undefined,
+    provenBy: found && (found.isEnclosed ? 'backup' : 'home'),
     hasSecret: header.secret !== undefined,
   }
 }

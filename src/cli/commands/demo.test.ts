@@ -8,7 +8,7 @@ test('what is not a port is refused before anything is printed or created', asyn
     // Whatever it would say needs more than this.
     await assert.rejects(
       runDemo({ port }, {} as Io),
-      new Misuse('--port is not a port: 1 to 65535'),
+      new Misuse('--port must be a number from 1 to 65535'),
     )
   }
 })

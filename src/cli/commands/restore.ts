@@ -67,8 +67,10 @@ async function verify(
     progress.end,
   )
   io.out(`The backup of ${toRfc3339(found.takenAt)} is complete (${found.rows} rows).`)
-  if (found.isProven) io.out('It was made with the available installation secret.')
-  else {
+  if (found.provenBy === 'home') io.out('It matches the installation secret of this home.')
+  else if (found.provenBy === 'backup') {
+    io.out('It matches the installation secret that it contains.')
+  } else {
     const remedy = found.hasSecret ? '--passphrase-file opens the one in it' : 'it has none in it'
     io.out(`Its origin was not checked: there is no installation secret here; ${remedy}.`)
   }

@@ -33,7 +33,7 @@ export async function useContext(
   [name = '']: readonly string[],
 ): Promise<ExitCode> {
   await openContexts(io).use(name)
-  io.out(`The context is ${name} now.`)
+  io.out(`Switched to context "${name}".`)
   return EXIT.ok
 }
 

@@ -89,17 +89,17 @@ function readWay(values: LoginValues): Way {
     (name) => values[name] !== undefined,
   )
   const [way = 'browser', other] = given
-  if (other !== undefined) throw new Misuse(`--${way} and --${other} are two ways to log in`)
+  if (other !== undefined) throw new Misuse(`use either --${way} or --${other}`)
   refuseJwt(values['ext-jwt'] ?? '-')
   if ((values.cert === undefined) !== (values.key === undefined)) {
-    throw new Misuse('--cert and --key go together')
+    throw new Misuse('--cert needs --key, and --key needs --cert')
   }
   if (way !== 'browser' && values['no-browser'] === true) {
     throw new Misuse(`--${way} never opens a browser`)
   }
   if (values.device === true && (way !== 'browser' || values['no-browser'] === true)) {
     const other = way === 'browser' ? 'no-browser' : way
-    throw new Misuse(`--device and --${other} are two ways to log in`)
+    throw new Misuse(`use either --device or --${other}`)
   }
   if (values.ca !== undefined && values['ca-fingerprint'] !== undefined) {
     throw new Misuse('--ca and --ca-fingerprint cannot be combined')

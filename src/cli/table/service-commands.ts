@@ -111,7 +111,7 @@ export const SERVICE_COMMANDS = [
   }),
   command({
     words: 'keys rotate',
-    what: 'create the next signing keys; they are published now and sign in ten minutes',
+    what: 'create the next signing keys; they are published now and used for signing after ten minutes',
     audience: 'service',
     options: {
       ...HOME_OPTIONS,
@@ -133,7 +133,7 @@ export const SERVICE_COMMANDS = [
   }),
   command({
     words: 'secret rotate',
-    what: 'replace the installation secret; running instances stop to be restarted',
+    what: 'replace the installation secret; running instances stop and must be started again',
     audience: 'service',
     options: HOME_OPTIONS,
     examples: ['latchkey secret rotate --home /srv/latchkey'],

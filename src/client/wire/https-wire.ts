@@ -185,7 +185,7 @@ class StaleConnection extends Error {}
 
 /** Explains the error codes of the system to the user who gave the address. */
 const CAUSES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
+  ECONNREFUSED: 'connection refused; is the service running?',
   ENOTFOUND: 'the host name does not exist',
   EAI_AGAIN: 'its name cannot be looked up now',
   EHOSTUNREACH: 'the network has no route to it',

@@ -12,7 +12,7 @@ export const sso = section('Single sign-on.', {
   ),
 }).prefault({})
 
-export const branding = section('What the sign-in and account pages show of you.', {
+export const branding = section('Your name, logo and colors on the sign-in and account pages.', {
   name: label(
     'Your organisation. The pages show it, and authenticator apps show it as the issuer unless `edge.totp.hostname` is set.',
     'Example Corp',
@@ -26,7 +26,7 @@ export const branding = section('What the sign-in and account pages show of you.
     accent: textColor('light', 'Buttons and links on a light page.', '#1f56c3').optional(),
     accentDark: textColor(
       'dark',
-      'The same on a dark page. Default: `accent`, as much lighter as it must be.',
+      'The same on a dark page. Default: `accent`, lightened until the contrast is sufficient.',
       '#8fb4ff',
     ).optional(),
   }).prefault({}),

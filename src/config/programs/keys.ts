@@ -1,7 +1,7 @@
 /** The part of the file about other programs that the service sends something to. D-46, D-139, D-378. */
 import { headerFields, httpUrl, ratio, section, webhookSecret } from '../values.ts'
 
-export const notifications = section('Messages to a program of yours.', {
+export const notifications = section('Calls to your own webhook.', {
   webhook: section(
     'A receiver that hands over the links of invitations and resets, by mail for example. Default: none.',
     {

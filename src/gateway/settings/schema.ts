@@ -88,7 +88,7 @@ const maxAge = text((given) => {
 
 /** D-403. An empty list is refused, because it could mean every caller or none. */
 const require = section(
-  'Who may pass: every member that is present must hold. Default: every session.',
+  'Who may pass: all conditions that are set must be met. Default: every session.',
   {
     identities: list(
       { rule: 'One of these identities.', example: ['k3j9'] },
@@ -122,8 +122,8 @@ const idle = text((given) => {
 }).register(keyFacts, {
   type: 'a duration',
   rule:
-    'How long no byte may move on a connection before it is reset. Only for `tcp`; `24d` at most. Default: it may stand ' +
-    'still.',
+    'How long no byte may move on a connection before it is reset. Only for `tcp`; `24d` at most. Default: no ' +
+    'limit.',
   example: '8h',
 })
 
