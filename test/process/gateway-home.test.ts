@@ -215,6 +215,12 @@ test('a gateway in two commands', async (t) => {
       /is not an enrollment token/,
     )
     await refused([...at, '--enroll', join(folder, 'none'), ...options], 66, /there is no file/)
+    const typed = await readFile(person, 'utf8')
+    await refused(
+      [...at, '--enroll', typed, ...options],
+      64,
+      /a JWT must be in a file or on standard/,
+    )
     await refused([...at, '--enroll', next, '--listen', 'localhost:0'], 64, /--upstream is missing/)
     await refused([...at, '--enroll', next, '--upstream', upstream.url], 64, /--listen is missing/)
     await refused(
