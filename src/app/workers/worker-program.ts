@@ -1,6 +1,6 @@
 /**
- * The program of a worker, which `worker-process.ts` starts. It loads everything, waits for the message that tells it what to
- * be, and ends with the supervisor, so that no orphan keeps serving.
+ * The program of a worker, which `worker-process.ts` starts. It loads everything, waits for the message that tells it what
+ * to be, and ends with the supervisor, so that no orphan keeps serving.
  */
 import { lowerPoolPriority } from '../../base/node/pool-priority.ts'
 import { releaseMemoryWhenIdle } from '../../base/node/release-memory.ts'
