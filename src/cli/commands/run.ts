@@ -142,7 +142,7 @@ async function unlessStopped(
     process.exit(EXIT.failed)
   }
   return starting.catch((error) => {
-    // A terminal sends Ctrl-C to the workers too, and it ends one whose Node has not run the first line of ours yet.
+    // A terminal sends Ctrl-C to the workers too. It ends a worker that has not run any of our code yet.
     if (!(error instanceof EndedWorker)) throw error
     log.info({ signal }, 'stopping')
     return undefined

@@ -25,7 +25,7 @@ export function askFactors(io: Io): Factors {
 
 const DEMANDED = 'This login requires an authenticator app. Scan the QR code:'
 
-/** A script has one code. If it is wrong, the user must learn that, and not that there is no second line. */
+/** A script has only one code. If it is wrong, the error must say so, and not that a line is missing. */
 async function askAgain(refused: CodeRefused, io: Io): Promise<string> {
   try {
     return await askCode('Wrong code. Try again: ', io)

@@ -60,7 +60,7 @@ export class CommandFailed extends Error {
   }
 }
 
-/** There is no terminal, and standard input has no line left for a question. */
+/** A question could not be asked: there is no terminal, and standard input has ended. */
 export class InputEnded extends CommandFailed {
   constructor(question: string) {
     const what = question.replace(/[:?\s]+$/, '')

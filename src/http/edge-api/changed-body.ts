@@ -53,7 +53,7 @@ function merge(current: Members, patch: Members): Members {
   const merged = new Map(Object.entries(current))
   for (const [name, value] of Object.entries(patch)) {
     const before = merged.get(name)
-    // Null too: `readBody` takes it for absent where a field is optional, and refuses it where there is none (D-309).
+    // Null stays: `readBody` treats it as absent where a field is optional, and refuses it for an unknown field (D-309).
     if (!isMembers(value) || WHOLE.includes(name)) merged.set(name, value)
     else merged.set(name, merge(isMembers(before) ? before : {}, value))
   }

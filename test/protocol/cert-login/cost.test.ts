@@ -40,7 +40,7 @@ test('D-321: an anonymous chain makes us verify no signature', async (t) => {
   assert.equal(verify.mock.callCount(), 0)
 })
 
-test('D-321: a chain that names a CA of ours costs something only once per connection', async (t) => {
+test('D-321: a chain that names a CA of ours is verified only once per connection', async (t) => {
   const service = await startService(t)
   const partner = await openssl.makeCa({ subject: '/CN=Partner' })
   await registerCa(await administrate(service), openssl, partner)

@@ -267,7 +267,7 @@ test('D-51: verifying an enrollment completes the session that began it, and no 
 })
 
 test('D-465: a policy that demands a code is not met by an app that an old session sets up', async (t) => {
-  // Attack: somebody has had the token for a while. The policy is made stricter, and they set up an app of their own.
+  // Attack: a token was stolen some time ago. The policy is made stricter, and the thief sets up an app of their own.
   const { service, admin } = await start(t)
   const policy = await admin.createPolicy({ primary: { updb: { allowed: true } } })
   const bob = await admin.createIdentity({ password: PASSWORD, policy })

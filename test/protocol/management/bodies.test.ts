@@ -261,7 +261,7 @@ test('bodies that are refused', async (t) => {
     })
   }
 
-  await t.test('a taken username is told by the field that has it', async () => {
+  await t.test('the error for a taken username names the field that was sent', async () => {
     const body = { ...IDENTITY, enrollment: { updb: ADMIN.username } }
     const reply = await admin.call('POST', '/identities', body)
     assertRefused(reply, 409, 'ENTITY_NAME_IN_USE', 'enrollment.updb')

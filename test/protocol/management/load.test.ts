@@ -102,8 +102,8 @@ for (const [where, start] of Object.entries(INSTANCES)) {
 }
 
 /**
- * The same service, over connections that stay: a handshake for each call would be most of the work. Whoever is told that
- * the instance is not ready calls again.
+ * The same service, over connections that are kept open: a handshake for each call would be most of the work. A call that
+ * is answered with 503 is repeated.
  */
 function keptOpen(t: TestContext, service: Service): Service {
   const agent = new Agent({ keepAlive: true })

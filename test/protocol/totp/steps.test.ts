@@ -180,25 +180,33 @@ test('the steps of a login that asks for a TOTP code', async (t) => {
     }
   })
 
-  await t.test('D-4: an id in a list, or that is no text, is refused on every step', async () => {
-    const { authRequestId } = await partialLogin(service, ada)
-    const code = ada.app.nextCode()
-    for (const [method, path] of [
-      ['POST', TOTP],
-      ['POST', ENROLL],
-      ['POST', VERIFY],
-      ['DELETE', ENROLL],
-    ] as const) {
-      for (const name of NAMES) {
-        for (const id of [[authRequestId], [authRequestId, authRequestId], { authRequestId }, 7]) {
-          const reply = await service.call(path, { method, json: { [name]: id, code } })
-          assertRefused(reply, 400, 'COULD_NOT_VALIDATE', idFieldOf(path))
+  await t.test(
+    'D-4: an id that is a list, or anything else but a string, is refused at every step',
+    async () => {
+      const { authRequestId } = await partialLogin(service, ada)
+      const code = ada.app.nextCode()
+      for (const [method, path] of [
+        ['POST', TOTP],
+        ['POST', ENROLL],
+        ['POST', VERIFY],
+        ['DELETE', ENROLL],
+      ] as const) {
+        for (const name of NAMES) {
+          for (const id of [
+            [authRequestId],
+            [authRequestId, authRequestId],
+            { authRequestId },
+            7,
+          ]) {
+            const reply = await service.call(path, { method, json: { [name]: id, code } })
+            assertRefused(reply, 400, 'COULD_NOT_VALIDATE', idFieldOf(path))
+          }
         }
       }
-    }
-    const reply = await submitCode(service, authRequestId, code)
-    assert.ok(answerOf(reply).get('code'), 'nothing was spent')
-  })
+      const reply = await submitCode(service, authRequestId, code)
+      assert.ok(answerOf(reply).get('code'), 'nothing was spent')
+    },
+  )
 
   await t.test(
     'D-11: a code that is missing, no text, repeated or far too long is named',

@@ -4,7 +4,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { keyObjectFault } from './key-strength.ts'
 
-/** Nobody has its private key; only its size matters here. */
+/** Only the public key, whose sizes are all that matters here. */
 function rsaKey(bits: number, exponent: bigint) {
   const hex = exponent.toString(16)
   const e = Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex')
