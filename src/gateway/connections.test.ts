@@ -1,4 +1,4 @@
-/** What a client of the gateway may do with its connection. D-42, D-195, D-196; issue 11, sections 1 and 3. */
+/** What a client of the gateway may do with its connection. D-42, D-195, D-196. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startEdge } from '../../test/support/edge/edge.ts'

@@ -1,7 +1,7 @@
 /**
  * What a caller without a credential can make a request cost: at every route at most 20 times what a normal one costs,
  * with whatever fits 64 KiB of body and 32 KiB of header fields. Measured as processor time of the real process, never as
- * time on a clock. D-209; issue 11, sections 1 and 6.
+ * time on a clock. D-209.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

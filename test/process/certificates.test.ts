@@ -1,6 +1,5 @@
 /**
- * Certificates that change while the service runs: given ones are read again, our own are renewed in time. Issue 2,
- * Configuration and listeners.
+ * Certificates that change while the service runs: given ones are read again, our own are renewed in time.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
  * What administrators do with identities and events on the command line besides writing entities: cutting off, unlocking,
- * describing, following, and finding out why. Issue 6 §1.
+ * describing, following, and finding out why.
  */
 import assert from 'node:assert/strict'
 import { readFile, stat, writeFile } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 /**
  * What administrators try out, count and end on the command line: signers, CAs, policies, what expires, sessions and
- * keys. Issue 6 §1.
+ * keys.
  */
 import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'

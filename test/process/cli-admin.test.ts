@@ -1,5 +1,5 @@
 /**
- * `latchkey list|get|create|update|delete` as an administrator runs them, against a service of their own. Issue 6 §1.
+ * `latchkey list|get|create|update|delete` as an administrator runs them, against a service of their own.
  */
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'

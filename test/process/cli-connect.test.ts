@@ -1,6 +1,6 @@
 /**
  * `latchkey connect` as people run it, through a real gateway with a real controller: a port of this machine, standard
- * input and output, real clients, and every end. Issue 17 §3; D-423, D-424.
+ * input and output, real clients, and every end. D-423, D-424.
  */
 import assert from 'node:assert/strict'
 import { execFile, execFileSync, spawn } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
  * Every verb for every entity that has it, on the command line, and the commonest mistake of each verb: what
- * cli-admin.test.ts has not got. Issue 6 §1.
+ * cli-admin.test.ts has not got.
  */
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'

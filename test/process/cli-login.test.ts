@@ -1,6 +1,6 @@
 /**
  * `latchkey login` as people use it, on a terminal and without one, each way to log in by its success and by its
- * commonest mistake. Issue 6 §1.
+ * commonest mistake.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'

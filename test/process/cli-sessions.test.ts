@@ -1,6 +1,6 @@
 /**
  * What a login leaves for the commands after it: a session that several processes share, certificates, contexts, and the
- * end of it all. Issue 6 §1; D-164, D-165.
+ * end of it all. D-164, D-165.
  */
 import assert from 'node:assert/strict'
 import { createPrivateKey, X509Certificate } from 'node:crypto'

@@ -1,5 +1,5 @@
 /**
- * The command line: what it explains, what it refuses, and which folder it takes for its home. Issue 2, Start; D-43.
+ * The command line: what it explains, what it refuses, and which folder it takes for its home. D-43.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

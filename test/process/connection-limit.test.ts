@@ -1,6 +1,6 @@
 /**
  * As many connections as a process may have: silent ones make way, others are refused with a line and a metric, and the
- * process still ends. D-195, D-198, D-201; issue 11, section 1.
+ * process still ends. D-195, D-198, D-201.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 /**
  * Anonymous callers who only hold connections: they cannot use up descriptors or memory, or keep the process from
- * stopping. D-195, D-196, D-198, D-201; issue 11, section 1.
+ * stopping. D-195, D-196, D-198, D-201.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * The first start makes everything, and what it prints is true; the next one comes back to it. Issue 2, Start; D-49.
+ * The first start makes everything, and what it prints is true; the next one comes back to it. D-49.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** A place that cannot be listened at is explained, and nothing is half open after it. Issue 2, Start. */
+/** A place that cannot be listened at is explained, and nothing is half open after it. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'

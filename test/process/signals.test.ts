@@ -1,5 +1,5 @@
 /**
- * How a running service ends: it takes nothing new, finishes what it has begun, and goes. Issue 2, Start.
+ * How a running service ends: it takes nothing new, finishes what it has begun, and goes.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

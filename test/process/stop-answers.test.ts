@@ -1,6 +1,6 @@
 /**
  * A shutdown loses no response: everything that was committed before the process ended was also answered, even with
- * other responses before it on the connection. D-197, D-27; issue 11, section 4.
+ * other responses before it on the connection. D-197, D-27.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
  * Whatever ends a session, everything of it ends, at once: its credential on every route, its refresh token and its
- * certificates. And nothing else ends with it. Issue 4, D-34, D-52, R048, R051, R101.
+ * certificates. And nothing else ends with it. D-34, D-52, R048, R051, R101.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

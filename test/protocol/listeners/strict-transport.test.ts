@@ -1,4 +1,4 @@
-/** Strict-Transport-Security (RFC 6797). D-200; issue 11, section 3. */
+/** Strict-Transport-Security (RFC 6797). D-200. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startService } from '../../support/service.ts'

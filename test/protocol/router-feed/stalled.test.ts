@@ -1,4 +1,4 @@
-/** A router that takes nothing of what is sent to it any more. D-196, D-42; issue 11, section 1. */
+/** A router that takes nothing of what is sent to it any more. D-196, D-42. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endMany, enrollRouter, openFeed, readyFeed } from '../../support/edge/feed-client.ts'
