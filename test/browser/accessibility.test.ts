@@ -20,7 +20,7 @@ import { loginPages } from '../support/browser/login-pages.ts'
 import { watchPages } from '../support/browser/page-coverage.ts'
 import { passkeyPages } from '../support/browser/passkey-pages.ts'
 import { startSite } from '../support/browser/site.ts'
-import { titleWanted } from '../support/browser/visited-pages.ts'
+import { anew, titleWanted } from '../support/browser/visited-pages.ts'
 import { startClientApp } from '../support/client/client-app.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
 
@@ -92,10 +92,12 @@ test('accessibility', async (t) => {
     ...devices,
   })) {
     await t.test(`${name} has no fault that axe can find, however it looks`, async (t) => {
-      const page =
+      const page = await anew(
         clientCertificates.length === 0
-          ? await anew(shared)
-          : await newPage(t, browser, { clientCertificates })
+          ? shared
+          : await newPage(t, browser, { clientCertificates }),
+        WIDE,
+      )
       const complaints = complaintsOf(page)
       if (name === FORM_POST) await leaveScriptOut(page)
       await open(page)
@@ -186,16 +188,6 @@ test('accessibility', async (t) => {
     return context.newPage()
   }
 })
-
-/** Resets the page to the state of a new one: no address, no cookies, no listeners, and the default size. */
-async function anew(page: Page): Promise<Page> {
-  page.removeAllListeners()
-  await page.unrouteAll()
-  await page.goto('about:blank')
-  await page.context().clearCookies()
-  await page.setViewportSize(WIDE)
-  return page
-}
 
 /** Asked for in one call: a locator is looked up by a script that each document would have to load first. */
 function documentOf(page: Page): Promise<{ readonly language: string; readonly width: number }> {

@@ -9,7 +9,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { accountPages } from '../support/browser/account-pages.ts'
 import { launchChromium } from '../support/browser/chromium.ts'
 import { loginPages, openLoginForm, submit } from '../support/browser/login-pages.ts'
-import { titleWanted, type VisitedPages } from '../support/browser/visited-pages.ts'
+import { anew, titleWanted, type VisitedPages } from '../support/browser/visited-pages.ts'
 import { startClientApp } from '../support/client/client-app.ts'
 import { ADMIN, startService } from '../support/service.ts'
 
@@ -60,11 +60,15 @@ test('the pages', async (t) => {
     return context.newPage()
   }
 
+  const shared = await newPage(t)
   for (const [name, [heading, open, clientCertificates = []]] of Object.entries(pages)) {
     await t.test(
       `${name} can be read on a small screen and used with the keyboard alone`,
       async (t) => {
-        const page = await newPage(t, { clientCertificates, viewport: SMALL })
+        const page = await anew(
+          clientCertificates.length === 0 ? shared : await newPage(t, { clientCertificates }),
+          SMALL,
+        )
         await open(page)
         await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
         assert.equal(await page.title(), await titleWanted(page, heading))
