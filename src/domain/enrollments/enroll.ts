@@ -51,13 +51,18 @@ export async function enrollByPassword(
     token,
     username: given,
     password,
-  }: { readonly token: Secret; readonly username: string; readonly password: Secret },
+  }: {
+    readonly token: Secret
+    /** Undefined if the caller leaves it to the enrollment (D-475). */
+    readonly username: string | undefined
+    readonly password: Secret
+  },
   caller: Caller,
 ): Promise<string> {
   const shown = { token, method: 'updb', caller } as const
   const { enrollment, identity } = await findEnrollment(ports, shown)
   const { username } = enrollment
-  if (usernameKey(given) !== usernameKey(username)) {
+  if (given !== undefined && usernameKey(given) !== usernameKey(username)) {
     throw invalid('username', 'is not the one of the enrollment')
   }
   const policy = await ports.authPolicies.find(identity.authPolicyId)

@@ -46,7 +46,7 @@ export function openZitiLayer(
   listener: ListenerParts,
 ): CompatibilityLayer {
   const router = throughCallback(
-    reshaped(plain, newId(ports.random)),
+    reshaped(plain, newId(ports.random), ports),
     PATHS.callback,
     ports,
     listener,

@@ -10,15 +10,29 @@ import { isMembers } from '../edge-api/changed-body.ts'
 import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'
 import { modelBody } from './models.ts'
-import { identityModel, policyModel, withTotpQueries } from './shapes.ts'
+import { type SessionModelPorts, sessionModel } from './session-model.ts'
+import { identityModel, mfaModel, policyModel, withTotpQueries } from './shapes.ts'
 
 const M = APIS['edge-management'].prefix
 const C = APIS['edge-client'].prefix
 
+type Shape = (data: Members, ports: SessionModelPorts) => Members | Promise<Members>
+
+const ownSession: Shape = (session, ports) => sessionModel(ports, session)
+
 /** What becomes of `data`, or of each of its entries, by method and address. */
-const DATA: Readonly<Record<string, (data: Members) => Members>> = {
+const DATA: Readonly<Record<string, Shape>> = {
+  'POST /authenticate': ownSession,
+  [`POST ${C}/authenticate`]: ownSession,
+  [`POST ${M}/authenticate`]: ownSession,
+  [`GET ${C}/current-api-session`]: ownSession,
+  [`GET ${M}/current-api-session`]: ownSession,
   [`GET ${C}/current-identity`]: identityModel,
   [`GET ${M}/current-identity`]: identityModel,
+  [`GET ${C}/current-identity/mfa`]: mfaModel,
+  [`GET ${M}/current-identity/mfa`]: mfaModel,
+  [`GET ${C}/current-identity/mfa/recovery-codes`]: mfaModel,
+  [`GET ${M}/current-identity/mfa/recovery-codes`]: mfaModel,
   [`GET ${M}/identities`]: identityModel,
   [`GET ${M}/identities/:id`]: identityModel,
   [`GET ${M}/auth-policies`]: policyModel,
@@ -30,7 +44,7 @@ type Members = Readonly<Record<string, unknown>>
 /** Names this run of the service. Older clients read it from every response, and crash without one. */
 const INSTANCE_HEADER = 'ziti-instance-id'
 
-export function reshaped(router: Router, instanceId: string): Router {
+export function reshaped(router: Router, instanceId: string, ports: SessionModelPorts): Router {
   return {
     ...router,
     listFields: withAliases,
@@ -38,7 +52,7 @@ export function reshaped(router: Router, instanceId: string): Router {
       router.add(route, async (call) => {
         const sent = bodyIn(route, call as Call)
         const answer = await handler({ ...call, body: sent })
-        const shaped = answerOut(route, answer)
+        const shaped = await answerOut(route, answer, ports)
         return { ...shaped, headers: { ...shaped.headers, [INSTANCE_HEADER]: instanceId } }
       }),
   }
@@ -65,16 +79,21 @@ function bodyIn({ method, url, operation }: Route, { body }: Call): Call['body']
   return { kind: 'json', value: modelBody(url.slice(prefix.length), isPatch, body.value) }
 }
 
-function answerOut({ method, url }: Route, answer: Answer): Answer {
+async function answerOut(
+  { method, url }: Route,
+  answer: Answer,
+  ports: SessionModelPorts,
+): Promise<Answer> {
   const { content } = answer
   if (content?.kind !== 'json' || !isMembers(content.value)) return answer
   const shape = DATA[`${method} ${url}`]
-  const { data } = content.value
-  const shaped = shape === undefined ? content.value : { ...content.value, data: each(data, shape) }
+  const { value } = content
+  const shaped =
+    shape === undefined ? value : { ...value, data: await each(value['data'], shape, ports) }
   return { ...answer, content: { kind: 'json', value: withTotpQueries(shaped) } }
 }
 
-function each(data: unknown, shape: (one: Members) => Members): unknown {
-  if (Array.isArray(data)) return data.map((one) => (isMembers(one) ? shape(one) : one))
-  return isMembers(data) ? shape(data) : data
+async function each(data: unknown, shape: Shape, ports: SessionModelPorts): Promise<unknown> {
+  const one = (row: unknown) => (isMembers(row) ? shape(row, ports) : row)
+  return Array.isArray(data) ? Promise.all(data.map(one)) : one(data)
 }

@@ -1,16 +1,23 @@
 /** Responses in the shapes of the clients' models: D-318. */
 import { reference } from '../edge-api/answers.ts'
 import { isMembers } from '../edge-api/changed-body.ts'
+import { PATHS } from '../oidc/paths.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** `type` is a reference; what concerns services and routers says that there are none. */
+/**
+ * `type` is a reference; what concerns services and routers says that there are none. What the last login reported is
+ * always an object, because programs read its members without a check.
+ */
 export function identityModel(identity: Members): Members {
   const type = String(identity['type'])
   return {
     ...identity,
     type: reference('identity-types', { id: type, name: type }),
     typeId: type,
+    isDefaultAdmin: false,
+    envInfo: identity['envInfo'] ?? {},
+    sdkInfo: identity['sdkInfo'] ?? {},
     hasEdgeRouterConnection: false,
     edgeRouterConnectionStatus: 'offline',
     defaultHostingCost: 0,
@@ -28,6 +35,14 @@ export function policyModel(policy: Members): Members {
   return { ...policy, primary: { ...primary, updb: { ...primary['updb'], ...demands } } }
 }
 
+/**
+ * D-474: a list, even though the codes are shown only in the response that creates them. Tunnelers walk it without a
+ * check, and crash if there is none.
+ */
+export function mfaModel(enrollment: Members): Members {
+  return { ...enrollment, recoveryCodes: [] }
+}
+
 /** The query for a TOTP code has other words, wherever queries are: in a login, a session, a list, an error. */
 export function withTotpQueries(value: Members): Members {
   const { authQueries, data } = value
@@ -43,7 +58,9 @@ export function withTotpQueries(value: Members): Members {
   }
 }
 
+/** The type in an OIDC login. In a session it stays `MFA`: SDKs without OIDC compare it with that. */
 function totpQuery(query: unknown): unknown {
   if (!isMembers(query) || query['typeId'] !== 'MFA') return query
-  return { ...query, typeId: 'TOTP', provider: 'ziti' }
+  const isOfLogin = query['httpUrl'] === PATHS.loginTotp
+  return { ...query, typeId: isOfLogin ? 'TOTP' : 'MFA', provider: 'ziti' }
 }

@@ -25,7 +25,11 @@ export function codeField(fields: Fields): string {
 /** D-12: the error names the missing field, and does not count as a failed login. */
 export function passwordCredentials(fields: Fields): PasswordCredentials {
   const username = textField(fields, 'username', LONGEST_NAME)
-  return { username, password: new Secret(textField(fields, 'password', LONGEST_PASSWORD)) }
+  return { username, password: passwordField(fields) }
+}
+
+export function passwordField(fields: Fields): Secret {
+  return new Secret(textField(fields, 'password', LONGEST_PASSWORD))
 }
 
 /** A repeatable field: repeated in a form, a list in JSON. */

@@ -236,19 +236,3 @@ test('the JWT of an enrollment goes with its token, and is never stored readable
   assert.equal(spent?.sealedJwt, undefined)
   assert.equal('jwt' in (await admin.get(`/enrollments/${enrollment.id}`)), false)
 })
-
-test('the query for a TOTP code has the words of the clients, in logins and sessions', async (t) => {
-  const service = await startService(t, { config: OPENZITI })
-  const admin = await administrateOpenZiti(service)
-  const policy = await admin.createPolicy({ secondary: { requireTotp: true } })
-  await admin.createIdentity({ name: 'zoe', password: 'a password of my own', policy })
-  const json = { username: 'zoe', password: 'a password of my own' }
-  const legacy = await service.call('/authenticate?method=password', { json })
-  const { authQueries, token } = legacy.json().data
-  assert.deepEqual([authQueries[0].typeId, authQueries[0].provider], ['TOTP', 'ziti'])
-  const refused = await service.call(`${CLIENT}/current-identity`, {
-    headers: { 'zt-session': token },
-  })
-  assert.equal(refused.status, 401)
-  assert.equal(refused.json().authQueries[0].typeId, 'TOTP')
-})

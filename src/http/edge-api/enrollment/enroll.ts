@@ -22,10 +22,16 @@ import { enrollByCaAlone, enrollByCaAndToken } from '../../../domain/enrollments
 import type { EnrollmentPorts } from '../../../domain/enrollments/ports.ts'
 import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import type { Call } from '../../call.ts'
+import type { ListenerParts } from '../../listener-parts.ts'
 import { type Body, bodyFields } from '../../reading/body.ts'
 import { fieldsBody } from '../../reading/declared-body.ts'
-import { type Fields, invalid, passwordCredentials, textField } from '../../reading/fields.ts'
-import type { OutcomeCounters } from '../../request-observer.ts'
+import {
+  type Fields,
+  invalid,
+  passwordCredentials,
+  passwordField,
+  textField,
+} from '../../reading/fields.ts'
 import { done, found } from '../answers.ts'
 import type { Api } from '../api.ts'
 
@@ -47,8 +53,11 @@ type EnrollCall = Pick<Call, 'query' | 'body' | 'caller' | 'certificateChain'>
 export function addEnroll(
   api: Api,
   ports: EnrollmentPorts,
-  { counters }: { readonly counters: OutcomeCounters },
+  { counters, compatibility }: Pick<ListenerParts, 'counters' | 'compatibility'>,
 ): void {
+  // D-475: the enrollment has the name, and existing clients leave it out.
+  const credentialsOf = compatibility === 'openziti' ? optionallyNamed : passwordCredentials
+
   /** By their name in `method`. */
   const ways = {
     async ott({ query, body, caller }: EnrollCall) {
@@ -60,7 +69,7 @@ export function addEnroll(
       return found({ cert: certificate.chainPem, ca: certificate.caBundlePem })
     },
     async updb({ query, body, caller }: EnrollCall) {
-      const { username, password } = passwordCredentials(bodyFields(body))
+      const { username, password } = credentialsOf(bodyFields(body))
       const token = tokenOf(query, body)
       return found({
         username: await enrollByPassword(ports, { token, username, password }, caller),
@@ -167,6 +176,11 @@ export function addEnroll(
       return ways[way](call)
     },
   )
+}
+
+function optionallyNamed(fields: Fields) {
+  if (fields.has('username')) return passwordCredentials(fields)
+  return { username: undefined, password: passwordField(fields) }
 }
 
 /** Longer than any of our tokens or JWTs. */
