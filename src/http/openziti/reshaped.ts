@@ -7,6 +7,7 @@ import type { Answer } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { APIS } from '../edge-api/api.ts'
 import { isMembers } from '../edge-api/changed-body.ts'
+import { invalid } from '../reading/fields.ts'
 import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'
 import { modelBody } from './models.ts'
@@ -50,6 +51,7 @@ export function reshaped(router: Router, instanceId: string, ports: SessionModel
     listFields: withAliases,
     add: (route, handler) =>
       router.add(route, async (call) => {
+        refuseRoleFilter(route, call.query)
         const sent = bodyIn(route, call as Call)
         const answer = await handler({ ...call, body: sent })
         const shaped = await answerOut(route, answer, ports)
@@ -62,6 +64,13 @@ export function reshaped(router: Router, instanceId: string, ports: SessionModel
 function withAliases(declared: ListFields): ListFields {
   const isOwned = fieldNamed(declared, 'identityId') !== undefined
   return isOwned ? { ...declared, aliases: { identity: 'identityId' } } : declared
+}
+
+/** A parameter that would leave identities out is not ignored, because the list would then have all of them. */
+function refuseRoleFilter({ method, url }: Route, query: Call['query']): void {
+  if (`${method} ${url}` === `GET ${M}/identities` && query.has('roleFilter')) {
+    throw invalid('roleFilter', 'is not supported: write anyOf(roleAttributes) = "…" in filter')
+  }
 }
 
 /** The same for errors, which no handler returns. */

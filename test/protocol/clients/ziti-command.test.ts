@@ -51,6 +51,20 @@ test('an identity has what its model requires, as programs that were generated f
   assert.deepEqual(own.envInfo, envInfo)
 })
 
+test('`ziti edge list identities --role-filters` is refused, and not answered with all of them', async (t) => {
+  const service = await startService(t, { config: OPENZITI })
+  const admin = await administrateOpenZiti(service)
+  const { id } = await admin.createIdentity({ name: 'zoe', roleAttributes: ['sales'] })
+  const refused = await admin.call('GET', '/identities?roleFilter=%23sales&roleSemantic=AnyOf')
+  assertRefused(refused, 400, 'COULD_NOT_VALIDATE', 'roleFilter')
+  const filter = encodeURIComponent('anyOf(roleAttributes) = "sales"')
+  assert.match(refused.json().error.cause.reason, /anyOf\(roleAttributes\)/)
+  const [found, ...others] = await admin.get(`/identities?filter=${filter}`)
+  assert.deepEqual([found.id, others], [id, []])
+  // Nothing is left out of a list that is empty anyway.
+  assert.deepEqual(await admin.get('/services?roleFilter=%23sales'), [])
+})
+
 test('`ziti edge verify ca` signs a certificate for servers, with a P-521 key, that begins now', async (t) => {
   const service = await startService(t, { config: OPENZITI })
   const admin = await administrateOpenZiti(service)
