@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { type HostPort, isLoopbackHost, isWildcardHost, parseHostPort } from '../base/host-port.ts'
+import { isJsonObject } from '../base/json.ts'
 import {
   type HostOrNetwork,
   type Network,
@@ -358,9 +359,7 @@ const MAX_HEADERS = 16
 const FRAMING = ['connection', 'content-length', 'content-type', 'host', 'transfer-encoding']
 
 function headerProblem(given: unknown): string | undefined {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    return 'must be a map of header fields'
-  }
+  if (!isJsonObject(given)) return 'must be a map of header fields'
   const fields = Object.entries(given)
   if (fields.length > MAX_HEADERS) return `has more than ${MAX_HEADERS} fields`
   for (const [name, value] of fields) {

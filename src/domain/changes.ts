@@ -1,6 +1,7 @@
 /** Which fields of an entity a write changes, and how: for the audit log, and for what follows from it. API 1, D-351. */
 import { isDeepStrictEqual } from 'node:util'
 import { fingerprintOf, readCertificate } from '../base/certificates.ts'
+import { isJsonObject } from '../base/json.ts'
 
 /**
  * Returns the names of the fields of `next` whose values differ. The caller leaves out bookkeeping fields (id and
@@ -52,17 +53,13 @@ function collect(found: [string, Change][], prefix: string, current: object, nex
     const [from, to] = [memberOf(current, name), memberOf(next, name)]
     if (isDeepStrictEqual(from, to)) continue
     const path = prefix + name
-    if (isMap(from) && isMap(to)) collect(found, `${path}.`, from, to)
+    if (isJsonObject(from) && isJsonObject(to)) collect(found, `${path}.`, from, to)
     else found.push([path, { from: shown(from), to: shown(to) }])
   }
 }
 
 function memberOf(object: object, name: string): unknown {
   return Object.hasOwn(object, name) ? Reflect.get(object, name) : undefined
-}
-
-function isMap(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function shown(value: unknown): unknown {

@@ -3,6 +3,7 @@
  * state needs one. An error names the table, key and column of the row, never its content, because the message is
  * logged.
  */
+import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { Tables } from './tables.ts'
 
 /** Returns the value with its checked type, or throws. */
@@ -77,9 +78,8 @@ export function json<T>(shape: Shape<T>): Shape<T> {
   return (value) => shape(JSON.parse(text(value)))
 }
 
-function plainObject(value: unknown): Record<string, unknown> {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return expect(isObject, value as Record<string, unknown>)
+function plainObject(value: unknown): JsonObject {
+  return expect(isJsonObject(value), value as JsonObject)
 }
 
 function expect<T>(fits: boolean, value: T): T {

@@ -1,6 +1,6 @@
 /** Option values that are not on the command line itself: files, standard input, and prompts. */
 import { readText, refuseWorldReadable } from '../../app/installation/private-files.ts'
-import { parseJson } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import { CommandFailed, EXIT, type Io } from '../terminal/io.ts'
 
 const STANDARD_INPUT = '-'
@@ -28,13 +28,13 @@ export async function readSecret(
 export async function readJson(
   path: string,
   io: Pick<Io, 'resolve' | 'input'>,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<JsonObject> {
   const value = parseJson(await readGiven(path, io), DEEPEST)?.value
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     const where = path === STANDARD_INPUT ? 'standard input' : path
     throw new CommandFailed(`${where} is not one JSON object`, EXIT.usage)
   }
-  return value as Readonly<Record<string, unknown>>
+  return value
 }
 
 async function readInput({ input }: Pick<Io, 'input'>): Promise<string> {

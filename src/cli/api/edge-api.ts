@@ -2,7 +2,7 @@
  * Calls the client and management APIs for commands: returns responses without their envelope, and throws refusals as
  * one sentence with an exit code. API 1, D-45.
  */
-import { parseJson } from '../../base/json.ts'
+import { isJsonObject, parseJson } from '../../base/json.ts'
 import type { CallOptions, Session } from '../../client/client.ts'
 import type { Row } from '../admin/entities/columns.ts'
 import { CommandFailed, EXIT, type ExitCode } from '../terminal/io.ts'
@@ -77,8 +77,8 @@ export function createEdgeApi(
   return {
     async list(path, query = {}) {
       const { data, meta } = await call(path, {}, query)
-      const pagination = isRow(meta['pagination']) ? meta['pagination'] : {}
-      if (!Array.isArray(data) || !data.every(isRow)) throw strange()
+      const pagination = isJsonObject(meta['pagination']) ? meta['pagination'] : {}
+      if (!Array.isArray(data) || !data.every(isJsonObject)) throw strange()
       return {
         rows: data,
         offset: numberOr(pagination['offset'], 0),
@@ -137,20 +137,20 @@ function queryOf(query: ListQuery): string {
 }
 
 function rowIn({ data }: Envelope): Row {
-  if (!isRow(data)) throw strange()
+  if (!isJsonObject(data)) throw strange()
   return data
 }
 
 function envelopeIn(text: string): Envelope {
   const value = jsonIn(text)
-  if (!isRow(value) || !('data' in value)) throw strange()
-  return { data: value['data'], meta: isRow(value['meta']) ? value['meta'] : {} }
+  if (!isJsonObject(value) || !('data' in value)) throw strange()
+  return { data: value['data'], meta: isJsonObject(value['meta']) ? value['meta'] : {} }
 }
 
 function refusalIn(response: Response, text: string): Refusal {
   const value = jsonIn(text)
-  const error = isRow(value) && isRow(value['error']) ? value['error'] : {}
-  const cause = isRow(error['cause']) ? error['cause'] : {}
+  const error = isJsonObject(value) && isJsonObject(value['error']) ? value['error'] : {}
+  const cause = isJsonObject(error['cause']) ? error['cause'] : {}
   const { status } = response
   return {
     status,
@@ -196,10 +196,6 @@ const DEEPEST = 32
 
 function jsonIn(text: string): unknown {
   return parseJson(text, DEEPEST)?.value
-}
-
-function isRow(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function textOr(value: unknown, other: string | undefined): string | undefined {

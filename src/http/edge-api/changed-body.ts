@@ -2,24 +2,23 @@
  * Bodies of PUT and PATCH: API 1, D-121. Both become the body that would create the changed entity, which is then
  * parsed like that of a create. So a change is validated by its result, and each field has its rule only once.
  */
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { Body } from '../reading/body.ts'
 import { invalid } from '../reading/fields.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /** Maps with arbitrary keys: a change replaces them as a whole, and null is a value in them. */
 const WHOLE: readonly string[] = ['tags', 'appData']
 
 /** PATCH, as in RFC 7396: changes what the body names, also in nested objects; null clears. */
-export function patched(current: Members, body: Body): Body {
+export function patched(current: JsonObject, body: Body): Body {
   const value = contentOf(body)
-  return isMembers(value) ? { kind: 'json', value: merge(current, value) } : body
+  return isJsonObject(value) ? { kind: 'json', value: merge(current, value) } : body
 }
 
 /** PUT: fields that never change may be omitted. Throws COULD_NOT_VALIDATE if one has another value. */
-export function withFixed(fixed: Members, body: Body): Body {
+export function withFixed(fixed: JsonObject, body: Body): Body {
   const value = contentOf(body)
-  if (!isMembers(value)) return body
+  if (!isJsonObject(value)) return body
   for (const [name, known] of Object.entries(fixed)) {
     // D-309: null is as good as omitted.
     const isGiven = Object.hasOwn(value, name) && value[name] !== null
@@ -29,9 +28,9 @@ export function withFixed(fixed: Members, body: Body): Body {
 }
 
 /** Fills in the members that the body omits. */
-export function withDefaults(given: Members, body: Body): Body {
+export function withDefaults(given: JsonObject, body: Body): Body {
   const value = contentOf(body)
-  if (!isMembers(value)) return body
+  if (!isJsonObject(value)) return body
   const named = Object.entries(value).filter(
     ([name, one]) => one !== null || !Object.hasOwn(given, name),
   )
@@ -41,7 +40,7 @@ export function withDefaults(given: Members, body: Body): Body {
 /** Whether the body has this member, as null. */
 export function isNull(body: Body, name: string): boolean {
   const value = contentOf(body)
-  return isMembers(value) && Object.hasOwn(value, name) && value[name] === null
+  return isJsonObject(value) && Object.hasOwn(value, name) && value[name] === null
 }
 
 /** D-11: a missing body counts as `{}`. */
@@ -49,22 +48,18 @@ function contentOf(body: Body): unknown {
   return body.kind === 'json' ? body.value : {}
 }
 
-function merge(current: Members, patch: Members): Members {
+function merge(current: JsonObject, patch: JsonObject): JsonObject {
   const merged = new Map(Object.entries(current))
   for (const [name, value] of Object.entries(patch)) {
     const before = merged.get(name)
     // Null stays: `readBody` treats it as absent where a field is optional, and refuses it for an unknown field (D-309).
-    if (!isMembers(value) || WHOLE.includes(name)) merged.set(name, value)
-    else merged.set(name, merge(isMembers(before) ? before : {}, value))
+    if (!isJsonObject(value) || WHOLE.includes(name)) merged.set(name, value)
+    else merged.set(name, merge(isJsonObject(before) ? before : {}, value))
   }
   return members(merged)
 }
 
 /** Copies only own members, with any name: `__proto__` may be one of them. */
-function members(entries: Iterable<readonly [string, unknown]>): Members {
+function members(entries: Iterable<readonly [string, unknown]>): JsonObject {
   return Object.fromEntries(entries)
-}
-
-export function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,11 +2,11 @@
  * What a legacy client reports about its machine and itself: API 4.1, D-51, D-124. Nothing in it is rejected: anything
  * but a short string under a known name is dropped.
  */
+import { isJsonObject } from '../../base/json.ts'
 import { isLine } from '../../base/text.ts'
 import type { ClientInfo } from '../../domain/identities/identity.ts'
 import type { LegacyClient } from '../../domain/sessions/authenticate-legacy.ts'
 import type { Fields } from '../reading/fields.ts'
-import { isMembers } from './changed-body.ts'
 
 /** As the SDKs for such controllers spell them. */
 const ENV_INFO = ['arch', 'os', 'osRelease', 'osVersion', 'domain', 'hostname']
@@ -26,7 +26,7 @@ function readInfo(
   [given]: readonly unknown[] = [],
   names: readonly string[],
 ): ClientInfo | undefined {
-  if (!isMembers(given)) return undefined
+  if (!isJsonObject(given)) return undefined
   const told = names.flatMap((name) => {
     const value = Object.hasOwn(given, name) ? given[name] : undefined
     const isShort = typeof value === 'string' && value !== '' && value.length <= LONGEST

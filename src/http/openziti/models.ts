@@ -2,8 +2,8 @@
  * Bodies of management writes as the clients' models write them: D-318. A field that we do not have is accepted when it
  * says nothing (null, or the value that means "none"), and otherwise refused with the reason, never silently dropped.
  */
+import { isJsonObject } from '../../base/json.ts'
 import { SHORTEST_PASSWORD as SHORTEST } from '../../protocol/limits.ts'
-import { isMembers } from '../edge-api/changed-body.ts'
 import { invalid } from '../reading/fields.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -98,7 +98,7 @@ function meant(body: Members, unset: Unset, isPatch: boolean, prefix = ''): Memb
     const path = `${prefix}${name}`
     if (value === '' && unset.texts.includes(path)) return isPatch ? [[name, null]] : []
     if (value === null) return isPatch && unset.clearable.includes(path) ? [[name, null]] : []
-    if (!isMembers(value) || MAPS.includes(name)) return [[name, value]]
+    if (!isJsonObject(value) || MAPS.includes(name)) return [[name, value]]
     return [[name, meant(value, unset, isPatch, `${path}.`)]]
   })
   return Object.fromEntries(entries)
@@ -111,7 +111,7 @@ function identityBody(given: Members): Members {
 
 function policyBody(given: Members): Members {
   const { primary } = given
-  if (!isMembers(primary) || !isMembers(primary['updb'])) return given
+  if (!isJsonObject(primary) || !isJsonObject(primary['updb'])) return given
   const updb = longEnough(without(primary['updb'], UPDB, 'primary.updb.'))
   return { ...given, primary: { ...primary, updb } }
 }
@@ -126,7 +126,7 @@ function longEnough(updb: Members): Members {
 /** A claim without any member says nothing. */
 function caBody(given: Members): Members {
   const { externalIdClaim, ...rest } = given
-  return isMembers(externalIdClaim) && isEmpty(externalIdClaim) ? rest : given
+  return isJsonObject(externalIdClaim) && isEmpty(externalIdClaim) ? rest : given
 }
 
 function without(given: Members, foreign: Foreign, prefix = ''): Members {

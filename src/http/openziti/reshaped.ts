@@ -2,11 +2,11 @@
  * Requests and responses in the shapes of the models that existing clients were generated from: D-318. Routes are
  * unaware of it; only JSON is changed, on its way in and out.
  */
+import { isJsonObject } from '../../base/json.ts'
 import { fieldNamed, type ListFields } from '../../domain/lists/list-query.ts'
 import type { Answer } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { APIS } from '../edge-api/api.ts'
-import { isMembers } from '../edge-api/changed-body.ts'
 import { invalid } from '../reading/fields.ts'
 import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'
@@ -76,13 +76,13 @@ function refuseRoleFilter({ method, url }: Route, query: Call['query']): void {
 /** The same for errors, which no handler returns. */
 export function reshapedFailure(answer: Answer): Answer {
   const { content } = answer
-  if (content?.kind !== 'json' || !isMembers(content.value)) return answer
+  if (content?.kind !== 'json' || !isJsonObject(content.value)) return answer
   return { ...answer, content: { kind: 'json', value: withTotpQueries(content.value) } }
 }
 
 function bodyIn({ method, url, operation }: Route, { body }: Call): Call['body'] {
   const prefix = [M, C].find((one) => url.startsWith(one))
-  if (prefix === undefined || body.kind !== 'json' || !isMembers(body.value)) return body
+  if (prefix === undefined || body.kind !== 'json' || !isJsonObject(body.value)) return body
   const declared = operation?.body
   const isPatch = method === 'PATCH' || (declared?.kind === 'deferred' && declared.isPatch === true)
   return { kind: 'json', value: modelBody(url.slice(prefix.length), isPatch, body.value) }
@@ -94,7 +94,7 @@ async function answerOut(
   ports: SessionModelPorts,
 ): Promise<Answer> {
   const { content } = answer
-  if (content?.kind !== 'json' || !isMembers(content.value)) return answer
+  if (content?.kind !== 'json' || !isJsonObject(content.value)) return answer
   const shape = DATA[`${method} ${url}`]
   const { value } = content
   const shaped =
@@ -103,6 +103,6 @@ async function answerOut(
 }
 
 async function each(data: unknown, shape: Shape, ports: SessionModelPorts): Promise<unknown> {
-  const one = (row: unknown) => (isMembers(row) ? shape(row, ports) : row)
+  const one = (row: unknown) => (isJsonObject(row) ? shape(row, ports) : row)
   return Array.isArray(data) ? Promise.all(data.map(one)) : one(data)
 }

@@ -1,6 +1,6 @@
 /** Responses in the shapes of the clients' models: D-318. */
+import { isJsonObject } from '../../base/json.ts'
 import { reference } from '../edge-api/answers.ts'
-import { isMembers } from '../edge-api/changed-body.ts'
 import { PATHS } from '../oidc/paths.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -30,7 +30,7 @@ export function identityModel(identity: Members): Members {
 /** The rules for characters in passwords, none of which is ever demanded. */
 export function policyModel(policy: Members): Members {
   const { primary } = policy
-  if (!isMembers(primary) || !isMembers(primary['updb'])) return policy
+  if (!isJsonObject(primary) || !isJsonObject(primary['updb'])) return policy
   const demands = { requireMixedCase: false, requireNumberChar: false, requireSpecialChar: false }
   return { ...policy, primary: { ...primary, updb: { ...primary['updb'], ...demands } } }
 }
@@ -49,18 +49,18 @@ export function withTotpQueries(value: Members): Members {
   return {
     ...value,
     ...(Array.isArray(authQueries) ? { authQueries: authQueries.map(totpQuery) } : {}),
-    ...(isMembers(data) && Array.isArray(data['authQueries'])
+    ...(isJsonObject(data) && Array.isArray(data['authQueries'])
       ? { data: withTotpQueries(data) }
       : {}),
     ...(Array.isArray(data)
-      ? { data: data.map((one) => (isMembers(one) ? withTotpQueries(one) : one)) }
+      ? { data: data.map((one) => (isJsonObject(one) ? withTotpQueries(one) : one)) }
       : {}),
   }
 }
 
 /** The type in an OIDC login. In a session it stays `MFA`: SDKs without OIDC compare it with that. */
 function totpQuery(query: unknown): unknown {
-  if (!isMembers(query) || query['typeId'] !== 'MFA') return query
+  if (!isJsonObject(query) || query['typeId'] !== 'MFA') return query
   const isOfLogin = query['httpUrl'] === PATHS.loginTotp
   return { ...query, typeId: isOfLogin ? 'TOTP' : 'MFA', provider: 'ziti' }
 }

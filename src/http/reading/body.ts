@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fromUtf8 } from '../../base/encoding.ts'
 import { countFields, type FormFields, parseForm } from '../../base/form.ts'
-import { parseJson, shapeOf } from '../../base/json.ts'
+import { isJsonObject, parseJson, shapeOf } from '../../base/json.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { invalid } from './fields.ts'
 
@@ -102,7 +102,7 @@ export function bodyFields(body: Body): ReadonlyMap<string, readonly unknown[]> 
   if (body.kind === 'none') return new Map()
   if (body.kind === 'text') throw new Failure('UNSUPPORTED_MEDIA_TYPE')
   const { value } = body
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     throw new Failure('COULD_NOT_VALIDATE', {
       field: { field: 'body', reason: 'must be an object' },
     })

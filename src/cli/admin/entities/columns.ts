@@ -1,4 +1,5 @@
 /** A table column of an entity: its title, its path in the response, and its format for display. */
+import { isJsonObject } from '../../../base/json.ts'
 
 export interface Column {
   readonly title: string
@@ -18,7 +19,7 @@ export function detailsOf(row: Row): readonly (readonly [name: string, text: str
   return Object.entries(row).flatMap(([name, value]) => {
     if (name === '_links') return []
     if (isReference(value)) return [[name, `${value.name} (${value.id})`] as const]
-    if (isPart(value)) {
+    if (isJsonObject(value)) {
       const inner = detailsOf(value)
       if (inner.length === 0) return [[name, '']]
       return inner.map(([member, text]) => [`${name}.${member}`, text] as const)
@@ -30,7 +31,7 @@ export function detailsOf(row: Row): readonly (readonly [name: string, text: str
 export function valueAt(row: unknown, path: string): unknown {
   return path
     .split('.')
-    .reduce<unknown>((at, name) => (isPart(at) ? Reflect.get(at, name) : undefined), row)
+    .reduce<unknown>((at, name) => (isJsonObject(at) ? Reflect.get(at, name) : undefined), row)
 }
 
 function cellOf(value: unknown, as: NonNullable<Column['as']>): string {
@@ -55,10 +56,8 @@ function cellOf(value: unknown, as: NonNullable<Column['as']>): string {
 /** Multi-line values, which are unreadable on one line. */
 const PEM = /^\s*-----BEGIN /
 
-function isPart(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function isReference(value: unknown): value is { readonly id: string; readonly name: string } {
-  return isPart(value) && typeof value['id'] === 'string' && 'name' in value && 'entity' in value
+  return (
+    isJsonObject(value) && typeof value['id'] === 'string' && 'name' in value && 'entity' in value
+  )
 }

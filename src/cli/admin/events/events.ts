@@ -3,6 +3,7 @@
  * commits can come late, and shows nothing twice. The time is the server's, never ours. API 4.8.
  */
 import { setTimeout as wait } from 'node:timers/promises'
+import { isJsonObject } from '../../../base/json.ts'
 import { type Duration, seconds } from '../../../base/time/duration.ts'
 import {
   fromRfc3339,
@@ -77,22 +78,18 @@ export function printEvents(io: Io, events: readonly Row[], columns: readonly Co
 
 /** `name: "Ada" → "Ada L."`, for each field that has changed; its name alone if its values are secret (D-351). */
 export function changesOf(event: Row): readonly string[] {
-  const { changed, changes } = isRow(event['details']) ? event['details'] : {}
-  const known = isRow(changes) ? Object.entries(changes) : []
+  const { changed, changes } = isJsonObject(event['details']) ? event['details'] : {}
+  const known = isJsonObject(changes) ? Object.entries(changes) : []
   const silent = (Array.isArray(changed) ? changed.map(String) : []).filter(
     (name) => !known.some(([path]) => path === name || path.startsWith(`${name}.`)),
   )
   return [
     ...known.map(([path, change]) => {
-      const { from = null, to = null } = isRow(change) ? change : {}
+      const { from = null, to = null } = isJsonObject(change) ? change : {}
       return `${path}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`
     }),
     ...silent,
   ]
-}
-
-function isRow(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export async function showEvents(values: EventValues, io: Io): Promise<ExitCode> {

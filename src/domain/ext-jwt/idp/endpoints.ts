@@ -8,6 +8,7 @@
 
 import { isLoopbackHost } from '../../../base/host-port.ts'
 import type { ExternalJwtSignerId } from '../../../base/ids.ts'
+import { isJsonObject, type JsonObject } from '../../../base/json.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import {
   type Duration,
@@ -166,8 +167,7 @@ export function below(base: string): string | undefined {
 
 /** OIDC Discovery §4.3: a document of another issuer would send users, and their codes, to an attacker. */
 function readDocument(value: unknown, issuer: string): Discovered {
-  const document: Readonly<Record<string, unknown>> =
-    typeof value === 'object' && value !== null ? { ...value } : {}
+  const document: JsonObject = isJsonObject(value) ? value : {}
   const { authorization_endpoint: authorization, token_endpoint: token } = document
   if (document['issuer'] !== issuer) {
     return { why: 'the issuer of the discovery document is not that of the signer' }

@@ -4,6 +4,7 @@
  * any other (verify.ts).
  */
 import { decodeJwt } from 'jose'
+import { isJsonObject, type JsonObject } from '../../../base/json.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
 import { equalInConstantTime } from '../../../base/secrets/vault.ts'
 import type { Instant } from '../../../base/time/instant.ts'
@@ -57,8 +58,7 @@ export async function redeemCode(
     return { fault: 'unreachable', why: `the token endpoint: ${why}` }
   }
   const { status, value } = answer
-  const fields: Readonly<Record<string, unknown>> =
-    typeof value === 'object' && value !== null ? { ...value } : {}
+  const fields: JsonObject = isJsonObject(value) ? value : {}
   if (status !== 200) {
     const word = TOKEN_ERRORS.find((known) => known === fields['error']) ?? `status ${status}`
     return refused(`the token endpoint answered ${word}`)

@@ -3,6 +3,7 @@
  * administrator looks at the proposal, and creates a signer from it. The document is fetched like the keys of signers,
  * with the same limits and the same rules about addresses (R106).
  */
+import { isJsonObject, type JsonObject } from '../../../base/json.ts'
 import { isLine } from '../../../base/text.ts'
 import { below } from '../../ext-jwt/idp/endpoints.ts'
 import { invalid } from '../../refusals.ts'
@@ -73,7 +74,7 @@ export async function discoverSigner(
 async function fetchDocument(
   fetchJson: ManagementPorts['fetchJson'],
   address: string,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<JsonObject> {
   let value: unknown
   try {
     value = await fetchJson(address)
@@ -81,7 +82,7 @@ async function fetchDocument(
     const why = error instanceof Error ? error.message : 'the fetch failed'
     throw invalid(FIELD, `has no discovery document: ${why}`)
   }
-  return typeof value === 'object' && value !== null ? { ...value } : {}
+  return isJsonObject(value) ? value : {}
 }
 
 function scopesOf(supported: unknown): readonly string[] {

@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 import type { AuthPolicyId, ExternalJwtSignerId } from '../../../base/ids.ts'
+import { isJsonObject } from '../../../base/json.ts'
 import * as contract from '../../../contract/management/auth-policies.ts'
 import { AUTH_POLICY_FIELDS } from '../../../domain/lists/fields.ts'
 import {
@@ -17,7 +18,7 @@ import type { PolicyPorts } from '../../../domain/policies/ports.ts'
 import { AUTH_POLICY } from '../../../entities/auth-policy.ts'
 import { selfLink } from '../../edge-api/answers.ts'
 import type { Api } from '../../edge-api/api.ts'
-import { isMembers, patched } from '../../edge-api/changed-body.ts'
+import { patched } from '../../edge-api/changed-body.ts'
 import { managedFields } from '../../edge-api/described-body.ts'
 import type { FieldNames } from '../../edge-api/field-names.ts'
 import type { Body } from '../../reading/body.ts'
@@ -89,9 +90,9 @@ function chosenFields(policy: AuthPolicy): z.input<typeof contract.NewAuthPolicy
 
 /** A patch that names a signer in one spelling sets both; two different values are invalid. */
 function inBothSpellings(body: Body): Body {
-  if (body.kind !== 'json' || !isMembers(body.value)) return body
+  if (body.kind !== 'json' || !isJsonObject(body.value)) return body
   const { secondary } = body.value
-  if (!isMembers(secondary)) return body
+  if (!isJsonObject(secondary)) return body
   const { requireExtJwt: one, requireExtJwtSigner: other } = secondary
   if (one !== undefined && other !== undefined && one !== other) {
     throw invalid('secondary.requireExtJwtSigner', 'must be the same as requireExtJwt')
@@ -104,8 +105,8 @@ function inBothSpellings(body: Body): Body {
 
 /** An error names the spelling that the body used. */
 export function spellingIn(body: Body): FieldNames {
-  const secondary = body.kind === 'json' && isMembers(body.value) && body.value['secondary']
-  if (!isMembers(secondary)) return {}
+  const secondary = body.kind === 'json' && isJsonObject(body.value) && body.value['secondary']
+  if (!isJsonObject(secondary)) return {}
   const { requireExtJwt: one, requireExtJwtSigner: other } = secondary
   const isOther = (one ?? undefined) === undefined && other !== undefined
   return isOther ? { 'secondary.requireExtJwt': 'secondary.requireExtJwtSigner' } : {}
