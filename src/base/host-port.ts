@@ -33,6 +33,11 @@ export function formatHostPort({ host, port }: HostPort): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
+/** Returns the host as sockets and certificates want it: a URL has IPv6 addresses in brackets. */
+export function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1')
+}
+
 /** Returns whether the host is always this machine: `localhost`, 127.0.0.0/8 (RFC 1122 §3.2.1.3), `::1`. */
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))

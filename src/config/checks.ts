@@ -5,7 +5,13 @@
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { formatHostPort, type HostPort, isLoopbackHost, parseHostPort } from '../base/host-port.ts'
+import {
+  formatHostPort,
+  type HostPort,
+  isLoopbackHost,
+  parseHostPort,
+  withoutBrackets,
+} from '../base/host-port.ts'
 import { formatPath } from './keys.ts'
 import type { Problem } from './problems.ts'
 
@@ -121,7 +127,7 @@ function* webhookProblems(url: unknown): Iterable<Problem> {
 function isPlainElsewhere(given: unknown): boolean {
   const url = typeof given === 'string' ? URL.parse(given) : null
   if (url?.protocol !== 'http:') return false
-  return !isLoopbackHost(url.hostname.replace(/^\[(.*)\]$/, '$1'))
+  return !isLoopbackHost(withoutBrackets(url.hostname))
 }
 
 /** A value that must be unique among listeners, with its place in the file. */

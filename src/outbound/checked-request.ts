@@ -9,7 +9,7 @@ import type { IncomingMessage } from 'node:http'
 import { Agent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { isLoopbackHost } from '../base/host-port.ts'
+import { isLoopbackHost, withoutBrackets } from '../base/host-port.ts'
 import { http } from '../base/node/http.ts'
 import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'
 import { type Duration, formatDuration, seconds } from '../base/time/duration.ts'
@@ -87,7 +87,7 @@ function readUrl(text: string, rules: FetchRules): URL {
 
 /** Removes the brackets of IPv6 and the dot of the root, which would be a second name for the same host. */
 function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+  return withoutBrackets(url.hostname).replace(/\.$/, '')
 }
 
 type Resolve = (host: string) => Promise<readonly LookupAddress[]>

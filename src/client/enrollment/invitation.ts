@@ -7,6 +7,7 @@ import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { decodeJwt, errors, jwtVerify } from 'jose'
+import { withoutBrackets } from '../../base/host-port.ts'
 import { isText } from '../../base/json.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { ClientError, ServerUnavailable } from '../errors.ts'
@@ -96,7 +97,7 @@ export async function signerOf(
 async function certificateAt(url: URL, timeoutMilliseconds: number): Promise<X509Certificate> {
   let socket: TLSSocket | undefined
   try {
-    const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+    const host = withoutBrackets(url.hostname)
     // Nothing from this connection is trusted, and nothing is sent over it.
     socket = connectTls({
       host,

@@ -1,6 +1,6 @@
 /** Lets an administrator manage External JWT Signers. API 3.3, 4.5. */
 
-import { isLoopbackHost } from '../../base/host-port.ts'
+import { isLoopbackHost, withoutBrackets } from '../../base/host-port.ts'
 import { type ExternalJwtSignerId, newId } from '../../base/ids.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
@@ -177,7 +177,7 @@ export function requireUrl(field: string, text: string, allowHttp: boolean): voi
   const url = URL.parse(text)
   if (url === null) throw invalid(field, 'must be a URL')
   if (url.username !== '' || url.password !== '') throw invalid(field, 'must not carry credentials')
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const host = withoutBrackets(url.hostname)
   const isPlain = url.protocol === 'http:' && (allowHttp || isLoopbackHost(host))
   if (url.protocol !== 'https:' && !isPlain) throw invalid(field, 'must be a URL with https')
 }

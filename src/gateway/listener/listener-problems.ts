@@ -4,6 +4,7 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
+import { withoutBrackets } from '../../base/host-port.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { readServerIdentity } from '../../https-server/server-identity.ts'
@@ -70,7 +71,7 @@ function* nameProblems(
 }
 
 function isFor(leaf: X509Certificate, host: string): boolean {
-  const bare = host.replace(/^\[(.*)\]$/, '$1')
+  const bare = withoutBrackets(host)
   if (isIP(bare) !== 0) return leaf.checkIP(bare) !== undefined
   return leaf.checkHost(bare, { subject: 'never' }) !== undefined
 }

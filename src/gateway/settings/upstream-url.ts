@@ -1,5 +1,5 @@
 /** An upstream as operators write it: `http://HOST[:PORT]` or `tcp://HOST:PORT`, on the command line with its name. */
-import { formatHostPort } from '../../base/host-port.ts'
+import { formatHostPort, withoutBrackets } from '../../base/host-port.ts'
 import type { UpstreamSettings, UpstreamTarget } from './settings.ts'
 
 const HTTP_PORT = 80
@@ -11,7 +11,7 @@ export function parseUpstreamUrl(text: string): UpstreamTarget | undefined {
   const url = URL.parse(text)
   if (url === null || url.username !== '' || url.password !== '') return undefined
   if (!['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '') return undefined
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const host = withoutBrackets(url.hostname)
   if (host === '') return undefined
   if (url.protocol === 'http:') {
     return { kind: 'http', at: { host, port: url.port === '' ? HTTP_PORT : Number(url.port) } }

@@ -6,7 +6,7 @@
  * signer's issuer.
  */
 
-import { isLoopbackHost } from '../../../base/host-port.ts'
+import { isLoopbackHost, withoutBrackets } from '../../../base/host-port.ts'
 import type { ExternalJwtSignerId } from '../../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json.ts'
 import type { Clock } from '../../../base/time/clock.ts'
@@ -185,7 +185,7 @@ function readDocument(value: unknown, issuer: string): Discovered {
 function readEndpoint(text: string, allowHttp: boolean): URL | undefined {
   const url = URL.parse(text)
   if (url === null || url.username !== '' || url.password !== '') return undefined
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const host = withoutBrackets(url.hostname)
   const isPlain = url.protocol === 'http:' && (allowHttp || isLoopbackHost(host))
   if (url.protocol !== 'https:' && !isPlain) return undefined
   url.hash = ''

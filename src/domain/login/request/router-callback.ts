@@ -3,6 +3,7 @@
  * the hosts that its administrator wrote. D-392. It is derived, so it is gone with the router, and nothing that a
  * gateway sends can add one.
  */
+import { withoutBrackets } from '../../../base/host-port.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { isDisabled } from '../../identities/identity.ts'
 import type { Rules } from '../../policies/rules.ts'
@@ -27,6 +28,6 @@ export function isRouterCallback(ports: RouterCallbackPorts, text: string): bool
   const port = url.port === '' ? HTTPS_PORT : Number(url.port)
   const now = ports.clock.now()
   return ports.rules
-    .routersAt(url.hostname.replace(/^\[(.*)\]$/, '$1'))
+    .routersAt(withoutBrackets(url.hostname))
     .some((router) => (router.port === 0 || router.port === port) && !isDisabled(router, now))
 }

@@ -1,5 +1,5 @@
 /** The presentation of the pages of one login: who is signing in to what (D-346). */
-import { isLoopbackHost } from '../../../base/host-port.ts'
+import { isLoopbackHost, withoutBrackets } from '../../../base/host-port.ts'
 import type { IdentityId } from '../../../base/ids.ts'
 import type { LoginPorts } from '../../../domain/login/ports.ts'
 import type { ClientAsk } from '../../../domain/login/request/auth-request.ts'
@@ -60,7 +60,6 @@ export function targetOf({ redirectUri, issuer }: Ask): SigningIn['to'] {
   )
   if (own !== undefined) return { kind: own }
   const url = URL.parse(redirectUri)
-  const isSite =
-    url?.protocol === 'https:' && !isLoopbackHost(url.hostname.replaceAll(/[[\]]/g, ''))
+  const isSite = url?.protocol === 'https:' && !isLoopbackHost(withoutBrackets(url.hostname))
   return isSite ? { kind: 'site', host: url.host } : { kind: 'device' }
 }
