@@ -2,8 +2,9 @@
  * The identity of a router towards its controller: the certificate and key of an identity of type `Router`, and the CAs
  * that it trusts the controller by. All in PEM; the caller decides where they are stored. D-42.
  */
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import type { SecureContextOptions } from 'node:tls'
+import { readCertificate } from '../base/certificates.ts'
 import type { Secret } from '../base/secrets/secret.ts'
 
 export interface RouterIdentity {
@@ -16,14 +17,12 @@ export interface RouterIdentity {
 
 /** Returns what is wrong with it, as the end of a sentence that begins with its name; undefined if it can be used. */
 export function identityFault({ cert, key, ca }: RouterIdentity): string | undefined {
-  const certificate = attempt(() => new X509Certificate(cert))
+  const certificate = readCertificate(cert)
   if (certificate === undefined) return 'has a cert that is not a certificate in PEM'
   const privateKey = attempt(() => createPrivateKey(key.reveal()))
   if (privateKey === undefined) return 'has a key that is not a private key in PEM'
   if (!certificate.checkPrivateKey(privateKey)) return 'has a key that does not belong to its cert'
-  if (attempt(() => new X509Certificate(ca)) === undefined) {
-    return 'has a ca that is not a certificate in PEM'
-  }
+  if (readCertificate(ca) === undefined) return 'has a ca that is not a certificate in PEM'
   return undefined
 }
 

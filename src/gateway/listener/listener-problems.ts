@@ -2,8 +2,9 @@
  * What would make browsers or clients refuse the certificate of the listener: then a gateway does not start, or keeps
  * the certificate that it has. D-394.
  */
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
+import { readCertificate } from '../../base/certificates.ts'
 import { withoutBrackets } from '../../base/host-port.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
@@ -28,7 +29,7 @@ export function checkListener(
     }
   | { readonly problems: readonly string[] } {
   const reading = readServerIdentity(given, now)
-  const leaf = attempt(() => new X509Certificate(given.certificatePem))
+  const leaf = readCertificate(given.certificatePem)
   const problems = [
     ...(reading.state === 'unusable' ? reading.problems : []),
     ...(leaf === undefined ? [] : [...leafProblems(leaf), ...nameProblems(leaf, upstreams)]),
@@ -74,12 +75,4 @@ function isFor(leaf: X509Certificate, host: string): boolean {
   const bare = withoutBrackets(host)
   if (isIP(bare) !== 0) return leaf.checkIP(bare) !== undefined
   return leaf.checkHost(bare, { subject: 'never' }) !== undefined
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work()
-  } catch {
-    return undefined
-  }
 }
