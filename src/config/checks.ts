@@ -23,9 +23,9 @@ export function spanningProblems(
 ): readonly Problem[] {
   return [
     ...secretProblems(get(tree, 'secret'), variable),
-    ...repeats(listenerNames(tree), 'is the name of', 'too; give each listener its own'),
-    ...repeats(places(tree, 'interface'), 'is listened on by', 'too; give each listener its own'),
-    ...repeats(places(tree, 'address'), 'is an address of', 'too; give each listener its own'),
+    ...repeats(listenerNames(tree), 'is the name of'),
+    ...repeats(places(tree, 'interface'), 'is listened on by'),
+    ...repeats(places(tree, 'address'), 'is an address of'),
     ...entriesOf(tree, 'web').flatMap(({ value, path }) => [...listenerProblems(value, path)]),
     ...apiAddressProblems(tree),
     ...consoleProblems(tree),
@@ -138,14 +138,19 @@ interface Claim {
 }
 
 /** Reports each value that an earlier listener already has. */
-function repeats(claims: readonly Claim[], what: string, advice: string): readonly Problem[] {
+function repeats(claims: readonly Claim[], what: string): readonly Problem[] {
   const owners = new Map<string, number>()
   return claims.flatMap(({ listener, value, path }) => {
     const owner = owners.get(value) ?? listener
     owners.set(value, owner)
     return owner === listener
       ? []
-      : [problem(path, `${JSON.stringify(value)} ${what} web[${owner}] ${advice}`)]
+      : [
+          problem(
+            path,
+            `${JSON.stringify(value)} ${what} web[${owner}] too; give each listener its own`,
+          ),
+        ]
   })
 }
 

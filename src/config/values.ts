@@ -135,12 +135,12 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(
 }
 
 /** A short name that is safe in headers, URLs and logs. */
-export function token(rule: string, example?: string) {
+export function token(rule: string) {
   return text((given) =>
     /^[A-Za-z0-9._-]{1,64}$/.test(given)
       ? { ok: true, value: given }
       : { ok: false, problem: 'must be 1 to 64 letters, digits, dots, hyphens or underscores' },
-  ).register(keyFacts, { type: 'a name', rule, ...(example === undefined ? {} : { example }) })
+  ).register(keyFacts, { type: 'a name', rule })
 }
 
 export function filePath(rule: string, example: string) {
