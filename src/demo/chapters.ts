@@ -29,10 +29,10 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
   const bearer = '-H "Authorization: Bearer $(latchkey token)"'
   const jwtOf = (name: string) => `curl -sS -X POST ${idpUrl}/people/${name}/jwt > ${name}.jwt`
   const shown = `${curl} --cert session-cert.pem --key session-key.pem`
-  /** Legacy: name and password in one call; returns one string of the response. */
-  const authenticate = (username: string, password: string, name: string) =>
+  /** Legacy: paula's name and password in one call; returns one string of the response. */
+  const authenticate = (password: string, name: string) =>
     `$(${curl} -H 'Content-Type: application/json' \\\n` +
-    `  -d '{"username": "${username}", "password": "${password}"}' \\\n` +
+    `  -d '{"username": "paula", "password": "${password}"}' \\\n` +
     `  "${serviceUrl}${CLIENT_API}/authenticate?method=password" |\n` +
     `  sed 's/.*"${name}":"\\([^"]*\\)".*/\\1/')`
 
@@ -125,7 +125,7 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
       title: 'An older client: zt-session',
       steps: [
         step(
-          `TOKEN=${authenticate('paula', passwords.paula, 'token')}`,
+          `TOKEN=${authenticate(passwords.paula, 'token')}`,
           'Nothing: one call, and its token is in $TOKEN.',
         ),
         step(
@@ -177,7 +177,7 @@ export function chaptersOf(demo: Omit<Demo, 'stop'>): readonly Chapter[] {
         ),
         step('latchkey list identities', 'All the identities that you have used, and the gateway.'),
         step(
-          `REQUEST=${authenticate('paula', 'wrong', 'requestId')}`,
+          `REQUEST=${authenticate('wrong', 'requestId')}`,
           'Nothing: a login that fails, and the id of the request in $REQUEST.',
         ),
         step(
