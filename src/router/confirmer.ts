@@ -23,13 +23,9 @@ export interface Confirmer {
   stop(): void
 }
 
-export interface ConfirmerTimes {
-  readonly leastPause: Duration
-  /** Without news. */
-  readonly repeat: Duration
-}
-
-const TIMES: ConfirmerTimes = { leastPause: seconds(1), repeat: seconds(10) }
+const LEAST_PAUSE: Duration = seconds(1)
+/** Without news. */
+const REPEAT_EVERY: Duration = seconds(10)
 const PATIENCE: Duration = seconds(5)
 /** A session is reported again after this. */
 const REPORT_AGAIN: Duration = minutes(5)
@@ -42,9 +38,8 @@ export function createConfirmer(deps: {
   readonly clock: Pick<Clock, 'uptime'>
   readonly random: Random
   readonly log: Log
-  readonly times?: ConfirmerTimes
 }): Confirmer {
-  const { controller, identity, clock, log, times = TIMES } = deps
+  const { controller, identity, clock, log } = deps
   const url = new URL(ROUTER_CONFIRMATIONS_PATH, controller)
   const run = base64url(deps.random.bytes(RUN_BYTES))
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -61,7 +56,7 @@ export function createConfirmer(deps: {
   function schedule(): void {
     if (isStopped || isSending || mark === undefined) return
     const hasNews = mark !== confirmed || unreported.size > 0
-    const pause = hasNews ? times.leastPause : times.repeat
+    const pause = hasNews ? LEAST_PAUSE : REPEAT_EVERY
     clearTimeout(timer)
     timer = setTimeout(() => void send(), Math.max(0, sentAt + pause - clock.uptime()))
     timer.unref()
