@@ -14,7 +14,7 @@ const QUIET_LOOKS = 5
 const IDLE_BELOW = 0.02
 
 /** Waits for ten quiet seconds, so that no request waits for it. A process that is never quiet needs its memory. */
-export function releaseMemoryWhenIdle(every = LOOK_EVERY): void {
+export function releaseMemoryWhenIdle(): void {
   let before = performance.eventLoopUtilization()
   let quietLooks = 0
   const timer = setInterval(() => {
@@ -25,7 +25,7 @@ export function releaseMemoryWhenIdle(every = LOOK_EVERY): void {
     if (quietLooks < QUIET_LOOKS) return
     clearInterval(timer)
     releaseMemory()
-  }, every).unref()
+  }, LOOK_EVERY).unref()
 }
 
 export function releaseMemory(): void {

@@ -26,16 +26,16 @@ export interface SiteFile {
 export type SiteFiles = ReadonlyMap<string, SiteFile>
 
 /** Returns the files by their address below the site; undefined if the site was not built. */
-export function readSiteFiles(folder = FOLDER): SiteFiles | undefined {
+export function readSiteFiles(): SiteFiles | undefined {
   try {
-    const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+    const entries = readdirSync(FOLDER, { recursive: true, withFileTypes: true })
     return new Map(
       entries.flatMap((entry) => {
         const path = join(entry.parentPath, entry.name)
         const type = TYPES[extname(entry.name) as keyof typeof TYPES]
         if (!entry.isFile() || type === undefined) return []
         const document = keepDocument(() => readFileSync(path, 'utf8'))
-        return [[relative(folder, path).replaceAll(sep, '/'), { type, document }] as const]
+        return [[relative(FOLDER, path).replaceAll(sep, '/'), { type, document }] as const]
       }),
     )
   } catch (error) {
