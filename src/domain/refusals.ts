@@ -1,4 +1,4 @@
-/** Errors that several management use cases share. API 1. */
+/** Errors that several use cases and routes share. API 1. */
 import { Failure } from '../errors/catalogue.ts'
 
 /** API 1: another entity has the name, or another unique value. */

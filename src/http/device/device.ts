@@ -7,6 +7,7 @@ import { isFreshLogin } from '../../domain/account/session.ts'
 import { answerDevice, findDevice } from '../../domain/device/answer-device.ts'
 import type { DevicePorts } from '../../domain/device/ports.ts'
 import { parseUserCode, shownUserCode, type UserCode } from '../../domain/device/user-code.ts'
+import { invalid } from '../../domain/refusals.ts'
 import { logOut } from '../../domain/sessions/current-session.ts'
 import {
   answeredPage,
@@ -37,7 +38,6 @@ import { fieldOf } from '../own-site/form-checks.ts'
 import { type AtListener, SITE_ROUTE, seeNote, seeOther, siteOf } from '../own-site/site.ts'
 import { type SiteCall, siteRoutes } from '../own-site/site-routes.ts'
 import { redirectToLogin, withPages } from '../own-site/visitor.ts'
-import { invalid } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
 
 const devicePage = (status: number, html: SafeHtml): Answer =>

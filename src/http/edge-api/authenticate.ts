@@ -2,11 +2,13 @@
  * POST /authenticate and POST /authenticate/mfa, on both APIs: SPEC Legacy authentication; D-51. Returns the session.
  * Its token is returned only here, in the body and in the header `zt-session`.
  */
+
 import { Authenticate, Code } from '../../contract/authenticate.ts'
 import { AuthenticateReply, type LegacyApiSession } from '../../contract/current-api-session.ts'
 import { DoneReply } from '../../contract/envelope.ts'
 import { PRIMARY_METHODS, type PrimaryMethod } from '../../domain/identities/primary-methods.ts'
 import type { PrimaryCredential } from '../../domain/login/prove-primary.ts'
+import { invalid } from '../../domain/refusals.ts'
 import { authenticateLegacy } from '../../domain/sessions/authenticate-legacy.ts'
 import type { SessionPorts } from '../../domain/sessions/ports.ts'
 import { proveInSession } from '../../domain/sessions/session-factors.ts'
@@ -17,13 +19,7 @@ import { totpRequired } from '../faces/challenge-header.ts'
 import { bearersOf } from '../reading/bearers.ts'
 import { bodyFields } from '../reading/body.ts'
 import { fieldsBody } from '../reading/declared-body.ts'
-import {
-  codeField,
-  type Fields,
-  invalid,
-  passwordCredentials,
-  textList,
-} from '../reading/fields.ts'
+import { codeField, type Fields, passwordCredentials, textList } from '../reading/fields.ts'
 import { deviceCookie, shownDevice } from '../reading/known-device.ts'
 import { expiryHeaders } from '../router.ts'
 import { done } from './answers.ts'

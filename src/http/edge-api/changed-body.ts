@@ -2,9 +2,10 @@
  * Bodies of PUT and PATCH: API 1, D-121. Both become the body that would create the changed entity, which is then
  * parsed like that of a create. So a change is validated by its result, and each field has its rule only once.
  */
+
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { invalid } from '../../domain/refusals.ts'
 import type { Body } from '../reading/body.ts'
-import { invalid } from '../reading/fields.ts'
 
 /** Maps with arbitrary keys: a change replaces them as a whole, and null is a value in them. */
 const WHOLE: readonly string[] = ['tags', 'appData']

@@ -26,6 +26,7 @@ import {
   type AuthenticatorChange,
   updateAuthenticator,
 } from '../../domain/management/update-authenticator.ts'
+import { invalid } from '../../domain/refusals.ts'
 import { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authenticator.ts'
 import {
   created,
@@ -43,7 +44,6 @@ import { chosenFields, managedFields } from '../edge-api/described-body.ts'
 import { Nothing } from '../edge-api/read-body.ts'
 import type { Body } from '../reading/body.ts'
 import { deferredBody, jsonBody } from '../reading/declared-body.ts'
-import { invalid } from '../reading/fields.ts'
 
 const ALL = '/authenticators'
 const ONE = `${ALL}/:id` as const

@@ -15,7 +15,7 @@ import {
   RouterListReply,
 } from '../../contract/management/confirmations.ts'
 import { NO_FIELDS } from '../../domain/lists/fields.ts'
-import { orNotFound } from '../../domain/refusals.ts'
+import { invalid, orNotFound } from '../../domain/refusals.ts'
 import * as confirming from '../../domain/sessions/confirming/confirmations.ts'
 import { readEndingId } from '../../domain/sessions/confirming/ending-id.ts'
 import { listRouters, type RouterDetail } from '../../domain/sessions/confirming/list-routers.ts'
@@ -23,7 +23,6 @@ import * as ledger from '../../domain/sessions/confirming/session-ledger.ts'
 import type { SessionPorts } from '../../domain/sessions/ports.ts'
 import { found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
-import { invalid } from '../reading/fields.ts'
 import { eventLine } from './events.ts'
 import { showConfirmations } from './shown-confirmations.ts'
 

@@ -3,8 +3,10 @@
  * the one of the account page (D-161, D-242). The page with the question changes nothing; the confirmation proves that
  * our page sent it (D-162).
  */
+
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { formToken } from '../../domain/account/session.ts'
+import { invalid } from '../../domain/refusals.ts'
 import { currentIdentity, logOut } from '../../domain/sessions/current-session.ts'
 import { formActionSource } from '../../protocol/redirect-uri.ts'
 import { ACCOUNT_PATH } from '../../web/account/layout.ts'
@@ -22,7 +24,6 @@ import { refuseForeign, refuseForged } from '../own-site/form-checks.ts'
 import { seeOther } from '../own-site/site.ts'
 import { isUnauthorized, sessionToEnd } from '../own-site/visitor.ts'
 import { bodyFields } from '../reading/body.ts'
-import { invalid } from '../reading/fields.ts'
 import { PATHS } from './paths.ts'
 
 /** Where to redirect to after a logout. */

@@ -2,15 +2,16 @@
  * GET and POST /oidc/authorization: SPEC Authorization, D-5, D-6. A valid request redirects to the login page on the
  * same origin. An error goes back to the client, or is shown here if there is no address we may redirect to.
  */
+
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { startLogin } from '../../domain/login/start.ts'
+import { invalid } from '../../domain/refusals.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../protocol/headers.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import { LANGUAGE_PARAMETER } from '../../web/login/layout.ts'
 import { type Answer, redirect, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { ListenerParts } from '../listener-parts.ts'
-import { invalid } from '../reading/fields.ts'
 import { askedLanguageCookie } from '../reading/language.ts'
 import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'

@@ -3,8 +3,10 @@
  * are shown here, never redirected, because the redirect address may be what is wrong. A browser that sends no hint is
  * handled by ask-to-sign-out.ts.
  */
+
 import { Secret } from '../../base/secrets/secret.ts'
 import type { AccountPorts } from '../../domain/account/ports.ts'
+import { invalid } from '../../domain/refusals.ts'
 import { endByHint } from '../../domain/tokens/end-by-hint.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import { signedOutPage } from '../../web/login/pages/signed-out-page.ts'
@@ -13,7 +15,6 @@ import type { Call } from '../call.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import { createReadEnd, type ReadEnd, withEnding } from '../own-site/ending-proof.ts'
 import { bearersOf } from '../reading/bearers.ts'
-import { invalid } from '../reading/fields.ts'
 import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'
 import {

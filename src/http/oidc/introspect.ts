@@ -2,12 +2,12 @@
 
 import { Secret } from '../../base/secrets/secret.ts'
 import { epochSeconds } from '../../base/time/instant.ts'
+import { invalid } from '../../domain/refusals.ts'
 import { type Introspection, introspect } from '../../domain/tokens/introspect.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { acrOf } from '../../protocol/factors/acr.ts'
 import { json } from '../answer.ts'
-import { invalid } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'
 import { singleFields } from './token.ts'

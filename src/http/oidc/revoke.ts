@@ -2,14 +2,15 @@
  * POST /oidc/revoke: RFC 7009, D-31. The response is the same for a revoked token, for one that never existed and for
  * one of another client; its header names what has ended (D-363).
  */
+
 import { Secret } from '../../base/secrets/secret.ts'
 import { isKnownClient } from '../../domain/login/known-client.ts'
+import { invalid } from '../../domain/refusals.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { revokeToken } from '../../domain/tokens/revoke.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { json } from '../answer.ts'
 import { withEnding } from '../own-site/ending-proof.ts'
-import { invalid } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'
 import { readClientId, singleFields } from './token.ts'

@@ -1,12 +1,14 @@
 /**
  * POST /oidc/token: SPEC Token, D-28. Only reads the parameters; the use case of each grant validates them.
  */
+
 import type { FormFields } from '../../base/form.ts'
 import type { IdentityId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../../domain/audit/events.ts'
 import { exchangeDeviceCode } from '../../domain/device/exchange-device-code.ts'
 import type { DevicePorts } from '../../domain/device/ports.ts'
+import { invalid } from '../../domain/refusals.ts'
 import { exchangeCode } from '../../domain/tokens/exchange-code.ts'
 import type { IssuedTokens } from '../../domain/tokens/issue.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
@@ -17,7 +19,6 @@ import { DEVICE_CODE_GRANT, GRANT_TYPES, type GrantType } from '../../protocol/o
 import { json } from '../answer.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import type { Body } from '../reading/body.ts'
-import { invalid } from '../reading/fields.ts'
 import { type RequestHead, rawValues } from '../reading/header-fields.ts'
 import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'

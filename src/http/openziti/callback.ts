@@ -3,15 +3,16 @@
  * client requests the first one at the controller and expects the second. The first carries the second, sealed, so that
  * nothing is stored; it grants no more than the code in it, which works once.
  */
+
 import { fromUtf8, utf8 } from '../../base/encoding.ts'
 import { CODE_LIFE } from '../../domain/login/finish.ts'
 import type { LoginPorts } from '../../domain/login/ports.ts'
+import { invalid } from '../../domain/refusals.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { type Answer, redirect } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import { PATHS } from '../oidc/paths.ts'
-import { invalid } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
 
 type CallbackPorts = Pick<LoginPorts, 'vault' | 'clock'>

@@ -2,9 +2,10 @@
  * Bodies of management writes as the clients' models write them: D-318. A field that we do not have is accepted when it
  * says nothing (null, or the value that means "none"), and otherwise refused with the reason, never silently dropped.
  */
+
 import { isJsonObject } from '../../base/json.ts'
+import { invalid } from '../../domain/refusals.ts'
 import { SHORTEST_PASSWORD as SHORTEST } from '../../protocol/limits.ts'
-import { invalid } from '../reading/fields.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -4,10 +4,10 @@
  */
 import { isJsonObject } from '../../base/json.ts'
 import { fieldNamed, type ListFields } from '../../domain/lists/list-query.ts'
+import { invalid } from '../../domain/refusals.ts'
 import type { Answer } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { APIS } from '../edge-api/api.ts'
-import { invalid } from '../reading/fields.ts'
 import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'
 import { modelBody } from './models.ts'

@@ -3,11 +3,12 @@
  * D-315. The refresh token is exchanged for a new one, and then once more for an ID token, which the response has in
  * `access_token`. Empty parameters count as absent.
  */
+
 import { Secret } from '../../base/secrets/secret.ts'
+import { invalid } from '../../domain/refusals.ts'
 import { idTokenOfPair } from '../../domain/tokens/id-token-of-pair.ts'
 import { refresh } from '../../domain/tokens/refresh.ts'
 import type { OtherGrant } from '../oidc/token.ts'
-import { invalid } from '../reading/fields.ts'
 
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 

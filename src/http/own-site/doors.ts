@@ -2,15 +2,16 @@
  * Signing in to our own pages and out: GET …/callback, where the login returns to; GET …/confirm, a fresh login before a
  * change; POST …/sign-out and the page after it. D-161, D-162, R113.
  */
+
 import { Secret } from '../../base/secrets/secret.ts'
 import { finishAccountLogin, isAccountState } from '../../domain/account/login.ts'
 import { sealAccountSession } from '../../domain/account/session.ts'
+import { invalid } from '../../domain/refusals.ts'
 import { readEndingId, writeEndingId } from '../../domain/sessions/confirming/ending-id.ts'
 import { logOut } from '../../domain/sessions/current-session.ts'
 import { type Answer, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { bodyFields } from '../reading/body.ts'
-import { invalid } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
 import { createReadEnd } from './ending-proof.ts'
 import { refuseForeign, refuseForged } from './form-checks.ts'

@@ -2,12 +2,13 @@
  * Request bodies: JSON, a form or plain text, parsed strictly into one shape. D-11, D-44. Each route validates its own
  * fields.
  */
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fromUtf8 } from '../../base/encoding.ts'
 import { countFields, type FormFields, parseForm } from '../../base/form.ts'
 import { isJsonObject, parseJson, shapeOf } from '../../base/json.ts'
+import { invalid } from '../../domain/refusals.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import { invalid } from './fields.ts'
 
 export type Body =
   | { readonly kind: 'none' }

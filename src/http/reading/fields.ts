@@ -1,7 +1,7 @@
 /** Reads single fields of a login body, JSON or form: present once, a string, not too long. D-4, D-12, D-45. */
 import { Secret } from '../../base/secrets/secret.ts'
 import type { PasswordCredentials } from '../../domain/factors/passwords/password.ts'
-import { Failure } from '../../errors/catalogue.ts'
+import { invalid } from '../../domain/refusals.ts'
 import { LONGEST_NAME, LONGEST_PASSWORD } from '../../protocol/limits.ts'
 
 export type Fields = ReadonlyMap<string, readonly unknown[]>
@@ -39,8 +39,4 @@ export function textList(fields: Fields, name: string): readonly string[] {
     if (typeof value !== 'string') throw invalid(name, 'must be texts')
     return value
   })
-}
-
-export function invalid(field: string, reason: string): Failure {
-  return new Failure('COULD_NOT_VALIDATE', { field: { field, reason } })
 }

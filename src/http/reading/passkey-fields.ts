@@ -1,7 +1,9 @@
 /** What a browser sends of a passkey: an object in JSON, its JSON text in a form. D-434. */
+
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import { LONGEST_PASSKEY_NAME } from '../../domain/factors/passkey/passkey.ts'
-import { codeField, type Fields, invalid, textField } from './fields.ts'
+import { invalid } from '../../domain/refusals.ts'
+import { codeField, type Fields, textField } from './fields.ts'
 
 /** More than an authenticator answers: an attestation is the largest part, with at most 16 KiB. */
 const LONGEST_CREDENTIAL = 40_000

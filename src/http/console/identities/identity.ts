@@ -1,4 +1,5 @@
 /** /console/identities/:id: one identity, and what can be done about it. Each change is the management API's use case. */
+
 import { readCertificate, validity } from '../../../base/certificates.ts'
 import type { AuthenticatorId, EnrollmentId, IdentityId } from '../../../base/ids.ts'
 import type { Instant } from '../../../base/time/instant.ts'
@@ -25,6 +26,7 @@ import {
 } from '../../../domain/management/manage-identities.ts'
 import { endSessionsOf } from '../../../domain/management/manage-sessions.ts'
 import { findIdentity } from '../../../domain/management/read-identities.ts'
+import { invalid } from '../../../domain/refusals.ts'
 import {
   identityPage,
   type ShownCredential,
@@ -36,7 +38,7 @@ import type { Answer } from '../../answer.ts'
 import { readBody } from '../../edge-api/read-body.ts'
 import { kindOf } from '../../management-api/enrollments.ts'
 import { fieldOf } from '../../own-site/form-checks.ts'
-import { type Fields, invalid } from '../../reading/fields.ts'
+import type { Fields } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleForm, type ConsoleRoutes } from '../console-route.ts'
 import { shownEvent } from '../events/shown-event.ts'
 import type { ConsolePorts } from '../ports.ts'

@@ -2,7 +2,7 @@
  * Tags as lines of `name = value`, for forms. A value that reads as JSON is that value: `3`, `true`, `null`, `"text"`;
  * everything else is text. What was written is read back as the same tags.
  */
-import { invalid } from '../../reading/fields.ts'
+import { invalid } from '../../../domain/refusals.ts'
 
 export type Tags = Readonly<Record<string, string | number | boolean | null>>
 

@@ -2,6 +2,7 @@
  * /current-identity/mfa, on both APIs: the caller's TOTP enrollment. API 3.1. Start, read, verify and cancel also work
  * with a partial legacy session, which verifying completes; the rest needs a full one.
  */
+
 import { Code, Ignored, OptionalCode } from '../../../contract/authenticate.ts'
 import { DoneReply } from '../../../contract/envelope.ts'
 import {
@@ -13,6 +14,7 @@ import {
 } from '../../../contract/mfa.ts'
 import type { FoundEnrollment } from '../../../domain/factors/second-factor.ts'
 import type { TotpSetup } from '../../../domain/factors/totp/enroll-totp.ts'
+import { invalid } from '../../../domain/refusals.ts'
 import type { CallSession } from '../../../domain/sessions/call-session.ts'
 import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import {
@@ -31,7 +33,7 @@ import type { Call } from '../../call.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
 import { bodyFields } from '../../reading/body.ts'
 import { fieldsBody } from '../../reading/declared-body.ts'
-import { codeField, invalid } from '../../reading/fields.ts'
+import { codeField } from '../../reading/fields.ts'
 import { type RequestHead, rawValues } from '../../reading/header-fields.ts'
 import { preferencesOf } from '../../reading/negotiation.ts'
 import { done, found, made, selfLink } from '../answers.ts'

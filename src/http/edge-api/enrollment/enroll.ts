@@ -3,6 +3,7 @@
  * API 3.2. Anyone may call: the token or the certificate is the credential. The token is in the query or in the body,
  * the CSR is in JSON or plain. Unknown fields of a body are ignored, as in a login (D-4).
  */
+
 import type { FormFields } from '../../../base/form.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
 import { Ignored } from '../../../contract/authenticate.ts'
@@ -20,18 +21,13 @@ import { DoneReply } from '../../../contract/envelope.ts'
 import { enrollByCsr, enrollByPassword } from '../../../domain/enrollments/enroll.ts'
 import { enrollByCaAlone, enrollByCaAndToken } from '../../../domain/enrollments/enroll-by-ca.ts'
 import type { EnrollmentPorts } from '../../../domain/enrollments/ports.ts'
+import { invalid } from '../../../domain/refusals.ts'
 import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import type { Call } from '../../call.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
 import { type Body, bodyFields } from '../../reading/body.ts'
 import { fieldsBody } from '../../reading/declared-body.ts'
-import {
-  type Fields,
-  invalid,
-  passwordCredentials,
-  passwordField,
-  textField,
-} from '../../reading/fields.ts'
+import { type Fields, passwordCredentials, passwordField, textField } from '../../reading/fields.ts'
 import { done, found } from '../answers.ts'
 import type { Api } from '../api.ts'
 

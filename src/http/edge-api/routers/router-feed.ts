@@ -2,6 +2,7 @@
  * GET /router-feed, on the client API: the stream that edge routers follow, one JSON object per line. D-42; see
  * docs/router.md for the format. The router's authorization is checked again every few seconds.
  */
+
 import { Readable } from 'node:stream'
 import type { Brand } from '../../../base/brand.ts'
 import { type IdentityId, newId } from '../../../base/ids.ts'
@@ -9,10 +10,10 @@ import type { CallPorts } from '../../../domain/calls/ports.ts'
 import { authenticateRouter } from '../../../domain/calls/routers/authenticate-router.ts'
 import { RUN } from '../../../domain/calls/routers/marks.ts'
 import { HEARTBEAT_SECONDS, openRouterFeed } from '../../../domain/calls/routers/router-feed.ts'
+import { invalid } from '../../../domain/refusals.ts'
 import { LONGEST_CURSOR } from '../../../protocol/limits.ts'
 import { empty } from '../../answer.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
-import { invalid } from '../../reading/fields.ts'
 import type { Api } from '../api.ts'
 
 type FeedId = Brand<string, 'FeedId'>

@@ -15,6 +15,7 @@ import {
 } from '../../../domain/management/manage-policies.ts'
 import type { AuthPolicy } from '../../../domain/policies/auth-policy.ts'
 import type { PolicyPorts } from '../../../domain/policies/ports.ts'
+import { invalid } from '../../../domain/refusals.ts'
 import { AUTH_POLICY } from '../../../entities/auth-policy.ts'
 import { selfLink } from '../../edge-api/answers.ts'
 import type { Api } from '../../edge-api/api.ts'
@@ -22,7 +23,6 @@ import { patched } from '../../edge-api/changed-body.ts'
 import { managedFields } from '../../edge-api/described-body.ts'
 import type { FieldNames } from '../../edge-api/field-names.ts'
 import type { Body } from '../../reading/body.ts'
-import { invalid } from '../../reading/fields.ts'
 import { addRuleRoutes } from './rule-routes.ts'
 
 export function addAuthPolicies(api: Api, ports: PolicyPorts): void {

@@ -2,9 +2,11 @@
  * Reads the auth request id of a login call, under any of its three names, from the query or the body. SPEC Auth
  * request; D-4. The rest of the code sees one value.
  */
+
 import type { FormFields } from '../../../base/form.ts'
 import { areStrings } from '../../../base/json.ts'
-import { type Fields, invalid } from '../../reading/fields.ts'
+import { invalid } from '../../../domain/refusals.ts'
+import type { Fields } from '../../reading/fields.ts'
 
 const NAMES = ['authRequestId', 'authRequestID', 'id']
 

@@ -2,12 +2,14 @@
  * GET /oidc/login/ext-jwt/start and …/callback: browser login through an external IdP. D-47. The start redirects the
  * user to the IdP; the callback takes its response and continues like a posted JWT. No token ever reaches the browser.
  */
+
 import type { ExternalJwtSigner } from '../../../domain/ext-jwt/signer.ts'
 import { finishReturn, recogniseReturn } from '../../../domain/login/external/come-back.ts'
 import type { ExternalRole } from '../../../domain/login/external/round-trip.ts'
 import { sendAway } from '../../../domain/login/external/send-away.ts'
 import type { LoginPorts } from '../../../domain/login/ports.ts'
 import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
+import { invalid } from '../../../domain/refusals.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
 import type { SafeHtml } from '../../../web/login/html.ts'
 import type { Presentation } from '../../../web/login/presentation.ts'
@@ -15,7 +17,7 @@ import type { TextKey } from '../../../web/texts/en.ts'
 import { type Answer, redirect, withCookies } from '../../answer.ts'
 import type { Call } from '../../call.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
-import { invalid, textField } from '../../reading/fields.ts'
+import { textField } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import { keepCookies, keptCookies, stepOrigin } from './browser-cookie.ts'
