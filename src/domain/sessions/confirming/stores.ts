@@ -56,6 +56,8 @@ export interface RouterRuns {
 export interface SessionContact {
   readonly sessionId: ApiSessionId
   readonly routerId: IdentityId
+  /** Of the router; undefined if it was deleted. */
+  readonly name: string | undefined
   readonly firstAt: Instant
   readonly lastAt: Instant
 }
@@ -63,9 +65,6 @@ export interface SessionContact {
 export interface SessionContacts {
   /** Of live sessions alone: a router cannot create rows for ids that it made up. */
   note(routerId: IdentityId, sessionIds: readonly ApiSessionId[], at: Instant): Promise<void>
-  listOf(
-    sessionId: ApiSessionId,
-    limit: number,
-  ): Promise<readonly (SessionContact & { readonly name: string | undefined })[]>
+  listOf(sessionId: ApiSessionId, limit: number): Promise<readonly SessionContact[]>
   removeExpired(before: Instant, limit: number): Promise<number>
 }
