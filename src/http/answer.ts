@@ -69,6 +69,14 @@ export function redirect(location: string, headers: HeaderFields = {}): Answer {
   return { status: 302, headers: { location, ...headers } }
 }
 
+/**
+ * A cookie whose name begins with `__Host-`: secure, only for this host, for every path (R113). Lax: also sent when a user
+ * follows a link or returns from another site. Zero seconds delete it.
+ */
+export function hostCookie(name: string, value: string, seconds: number): string {
+  return `${name}=${value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=${seconds}`
+}
+
 /** Adds cookies to those that the response already has. */
 export function withCookies<A extends Answer>(answer: A, cookies: readonly string[]): A {
   if (cookies.length === 0) return answer

@@ -45,7 +45,7 @@ export function hashOfCookie(value: string): string {
 
 /** Without `Max-Age`: it ends with the browser, and at the latest with its session. */
 export const keepSession = (value: string): Field => setCookie(`${SESSION}=${value}; ${ATTRIBUTES}`)
-export const clearSession = (): Field => setCookie(`${SESSION}=; ${ATTRIBUTES}; Max-Age=0`)
+export const clearSession = (): Field => cleared(SESSION)
 
 /** Each login has its own cookie, so that two windows do not disturb each other. */
 const loginName = (state: string) => `${LOGIN}${state.slice(0, 16)}`

@@ -7,10 +7,9 @@ import { inSeconds } from '../../base/time/duration.ts'
 import { isAccountState } from '../../domain/account/login.ts'
 import type { OwnSite } from '../../domain/account/session.ts'
 import { AUTH_REQUEST_LIFE } from '../../domain/login/start.ts'
+import { hostCookie } from '../answer.ts'
 import { cookieOf, cookiesWith } from '../reading/cookies.ts'
 import type { RequestHead } from '../reading/header-fields.ts'
-
-const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
 
 /** The next page is shown immediately, or never. */
 const NOTE_SECONDS = 60
@@ -43,20 +42,21 @@ export function siteCookies(site: OwnSite): SiteCookies {
   const ending = `${session}-ending`
   /** One for each login, so that two tabs do not interfere. */
   const loginName = (state: string) => `${session}-login-${state}`
-  const clearLogin = (state: string) => kept(loginName(state), '', 0)
+  const clearLogin = (state: string) => hostCookie(loginName(state), '', 0)
   return {
     session: (head) => cookieOf(head, session),
     login: (head, state) => cookieOf(head, loginName(state)),
     note: (head) => cookieOf(head, note),
-    keepSession: (sealed, seconds) => kept(session, sealed, seconds),
-    keepLogin: (state, sealed) => kept(loginName(state), sealed, inSeconds(AUTH_REQUEST_LIFE)),
-    keepNote: (value) => kept(note, value, NOTE_SECONDS),
+    keepSession: (sealed, seconds) => hostCookie(session, sealed, seconds),
+    keepLogin: (state, sealed) =>
+      hostCookie(loginName(state), sealed, inSeconds(AUTH_REQUEST_LIFE)),
+    keepNote: (value) => hostCookie(note, value, NOTE_SECONDS),
     ending: (head) => cookieOf(head, ending),
-    keepEnding: (id) => kept(ending, id, NOTE_SECONDS),
-    clearEnding: () => kept(ending, '', 0),
-    clearSession: () => kept(session, '', 0),
+    keepEnding: (id) => hostCookie(ending, id, NOTE_SECONDS),
+    clearEnding: () => hostCookie(ending, '', 0),
+    clearSession: () => hostCookie(session, '', 0),
     clearLogin,
-    clearNote: () => kept(note, '', 0),
+    clearNote: () => hostCookie(note, '', 0),
     clearOldLogins(head) {
       const states = Array.from(
         cookiesWith(head, loginName('')),
@@ -67,8 +67,4 @@ export function siteCookies(site: OwnSite): SiteCookies {
       return states.slice(0, Math.max(0, states.length + 1 - MOST_LOGINS)).map(clearLogin)
     },
   }
-}
-
-function kept(name: string, value: string, seconds: number): string {
-  return `${name}=${value}; ${ATTRIBUTES}; Max-Age=${seconds}`
 }

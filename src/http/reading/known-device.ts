@@ -6,14 +6,13 @@ import { Secret } from '../../base/secrets/secret.ts'
 import { inSeconds } from '../../base/time/duration.ts'
 import type { ShownDevice } from '../../domain/factors/guessing/known-devices.ts'
 import { DEVICE_LIFE } from '../../domain/factors/guessing/lock-rule.ts'
+import { hostCookie } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { cookieOf } from './cookies.ts'
 import { type Fields, textField } from './fields.ts'
 import { fingerprintOf } from './peer-certificate.ts'
 
-/** `__Host-`: secure, only for this host, for every path (R113). */
 const NAME = '__Host-latchkey-device'
-const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
 
 /** Five sealed entries are far shorter. */
 const LONGEST_COOKIE = 4096
@@ -32,7 +31,7 @@ export function shownDevice(call: Presented, fields: Fields): ShownDevice {
 }
 
 export function deviceCookie(value: string): string {
-  return `${NAME}=${value}; ${ATTRIBUTES}; Max-Age=${inSeconds(DEVICE_LIFE)}`
+  return hostCookie(NAME, value, inSeconds(DEVICE_LIFE))
 }
 
 function readCookie(call: Presented): string | undefined {

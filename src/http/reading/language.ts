@@ -9,7 +9,7 @@ import {
   LANGUAGES,
   type Language,
 } from '../../web/texts/languages.ts'
-import type { HeaderFields } from '../answer.ts'
+import { type HeaderFields, hostCookie } from '../answer.ts'
 import { cookieOf } from './cookies.ts'
 import { preferencesOf } from './negotiation.ts'
 
@@ -20,7 +20,6 @@ export interface RequestLine {
   readonly headers: Parameters<typeof cookieOf>[0]['headers']
 }
 
-const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
 /** What the user chose, for a year. */
 const CHOSEN = '__Host-latchkey-language'
 const CHOSEN_SECONDS = 365 * 24 * 60 * 60
@@ -39,15 +38,15 @@ export function choiceCookies(request: RequestLine): readonly string[] {
   if (chosen === undefined) return []
   const isAsked = cookieOf(request, ASKED) !== undefined
   return [
-    `${CHOSEN}=${chosen}; ${ATTRIBUTES}; Max-Age=${CHOSEN_SECONDS}`,
-    ...(isAsked ? [`${ASKED}=; ${ATTRIBUTES}; Max-Age=0`] : []),
+    hostCookie(CHOSEN, chosen, CHOSEN_SECONDS),
+    ...(isAsked ? [hostCookie(ASKED, '', 0)] : []),
   ]
 }
 
 /** The cookie that carries the languages of an authorization request to the pages of its login. */
 export function askedLanguageCookie(uiLocales: readonly string[]): readonly string[] {
   const asked = firstKnown(uiLocales[0])
-  return asked === undefined ? [] : [`${ASKED}=${asked}; ${ATTRIBUTES}; Max-Age=${ASKED_SECONDS}`]
+  return asked === undefined ? [] : [hostCookie(ASKED, asked, ASKED_SECONDS)]
 }
 
 export function languageOf(request: RequestLine): Language {

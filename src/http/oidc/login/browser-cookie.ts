@@ -8,12 +8,10 @@ import type { KeptCookies } from '../../../domain/login/external/come-back.ts'
 import type { AuthRequestKey } from '../../../domain/login/request/auth-request.ts'
 import type { StepOrigin } from '../../../domain/login/request/browser-binding.ts'
 import { AUTH_REQUEST_LIFE } from '../../../domain/login/start.ts'
+import { hostCookie } from '../../answer.ts'
 import type { Call } from '../../call.ts'
 import { cookieOf } from '../../reading/cookies.ts'
 import type { RequestHead } from '../../reading/header-fields.ts'
-
-/** `__Host-`: secure, only for this host, for every path (R113). Lax: sent on the way back from the client's site. */
-const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
 
 const MAX_AGE = inSeconds(AUTH_REQUEST_LIFE)
 
@@ -29,7 +27,7 @@ const LONGEST_PART = 3500
 const MOST_PARTS = 3
 
 export function setCookie(key: AuthRequestKey, value: string): string {
-  return `${cookieName(key)}=${value}; ${ATTRIBUTES}; Max-Age=${MAX_AGE}`
+  return hostCookie(cookieName(key), value, MAX_AGE)
 }
 
 /** Stores a value, and deletes the leftover parts of a longer one. */
@@ -44,7 +42,7 @@ export function keepCookies(
   const parts = value.match(new RegExp(`.{1,${LONGEST_PART}}`, 'g')) ?? []
   return partNames(kind, key).flatMap((name, i) => {
     const part = parts[i]
-    if (part !== undefined) return [`${name}=${part}; ${ATTRIBUTES}; Max-Age=${MAX_AGE}`]
+    if (part !== undefined) return [hostCookie(name, part, MAX_AGE)]
     return cookieOf(head, name) === undefined ? [] : [cleared(name)]
   })
 }
@@ -69,7 +67,7 @@ export function keptCookies(head: RequestHead): KeptCookies {
   }
 }
 
-const cleared = (name: string) => `${name}=; ${ATTRIBUTES}; Max-Age=0`
+const cleared = (name: string) => hostCookie(name, '', 0)
 
 function partNames(kind: Kept, key: AuthRequestKey): readonly string[] {
   return Array.from({ length: MOST_PARTS }, (_, i) => `${keptName(kind, key)}-${i}`)
