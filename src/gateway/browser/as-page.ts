@@ -1,9 +1,9 @@
 /** The gateway's own answers, for users: the same status, and a page that says what to do. D-411. */
 import type { Answer, OwnAnswer } from '../http/answers.ts'
-import { fieldsOf } from '../http/fields.ts'
+import { fieldsOf, onlyValue } from '../http/fields.ts'
 import type { Arriving } from '../passing/exchange.ts'
 import { reasonOf, refusalPage } from './pages.ts'
-import { onlyValue, originOf, safeTarget, type Visit, wantsPage } from './visit.ts'
+import { originOf, safeTarget, type Visit, wantsPage } from './visit.ts'
 
 export function answerAsPage(
   { message, upgrade }: Arriving,
@@ -12,7 +12,7 @@ export function answerAsPage(
   const { method = '', url: target = '' } = message
   const fields = fieldsOf(message.rawHeaders)
   // HTTP/2 names the host in `:authority` (RFC 9113 §8.3.1).
-  const host = onlyValue({ fields }, ':authority') ?? onlyValue({ fields }, 'host')
+  const host = onlyValue(fields, ':authority') ?? onlyValue(fields, 'host')
   const origin = originOf(host ?? '')
   const isUpgrade = upgrade !== undefined
   if (origin === undefined || !wantsPage({ fields, isUpgrade })) return undefined

@@ -10,8 +10,8 @@ import { type Presentation, presentationIn } from '../../web/login/presentation.
 import type { TextKey } from '../../web/texts/en.ts'
 import { DEFAULT_LANGUAGE, isLanguage, type Language } from '../../web/texts/languages.ts'
 import type { AnswerCode } from '../http/answers.ts'
-import type { Field } from '../http/fields.ts'
-import { type BrowserAnswer, onlyValue, safeTarget, type Visit } from './visit.ts'
+import { type Field, onlyValue } from '../http/fields.ts'
+import { type BrowserAnswer, safeTarget, type Visit } from './visit.ts'
 
 const SIGN_IN_PATH = '/.latchkey/sign-in'
 const SIGN_OUT_PATH = '/.latchkey/sign-out'
@@ -191,7 +191,7 @@ const LONGEST_FIELD = 1_000
 
 /** The first language of the field that we have: browsers write the preferred one first. */
 function languageOf(visit: Visit): Language {
-  const field = onlyValue(visit, 'accept-language') ?? ''
+  const field = onlyValue(visit.fields, 'accept-language') ?? ''
   const tags = field.slice(0, LONGEST_FIELD).split(',')
   const languages = tags.map((tag) => (/^\s*([a-z]{2})\b/i.exec(tag)?.[1] ?? '').toLowerCase())
   return languages.find(isLanguage) ?? DEFAULT_LANGUAGE

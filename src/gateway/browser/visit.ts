@@ -3,7 +3,7 @@
  *. And what the gateway answers to it by itself.
  */
 import type { Field } from '../http/fields.ts'
-import { valuesOf } from '../http/fields.ts'
+import { onlyValue, valuesOf } from '../http/fields.ts'
 
 export interface Visit {
   /** `https://HOST[:PORT]`, as the browser sees it. */
@@ -34,12 +34,6 @@ export function originOf(host: string): string | undefined {
   return URL.parse(`https://${host}`)?.origin
 }
 
-/** The only value of a field; undefined if it is missing or repeated. */
-export function onlyValue({ fields }: Pick<Visit, 'fields'>, name: string): string | undefined {
-  const [value, ...others] = valuesOf(fields, name)
-  return others.length === 0 ? value : undefined
-}
-
 /**
  * Whether a user waits for a page: a navigation of the whole window. Anything else, such as a call of a script, a
  * picture or a frame, gets a status that its program can read. Old browsers do not send `Sec-Fetch-…`.
@@ -52,11 +46,11 @@ export function isNavigation(visit: Pick<Visit, 'method' | 'fields' | 'isUpgrade
 /** Also for the answer to a form. */
 export function wantsPage(visit: Pick<Visit, 'fields' | 'isUpgrade'>): boolean {
   if (visit.isUpgrade || valuesOf(visit.fields, 'x-requested-with').length > 0) return false
-  const mode = onlyValue(visit, 'sec-fetch-mode')
+  const mode = onlyValue(visit.fields, 'sec-fetch-mode')
   if (mode !== undefined) {
-    return mode === 'navigate' && onlyValue(visit, 'sec-fetch-dest') === 'document'
+    return mode === 'navigate' && onlyValue(visit.fields, 'sec-fetch-dest') === 'document'
   }
-  return /(?:^|,)\s*text\/html\b/i.test(onlyValue(visit, 'accept') ?? '')
+  return /(?:^|,)\s*text\/html\b/i.test(onlyValue(visit.fields, 'accept') ?? '')
 }
 
 /** Programs do not send these fields, and scripts cannot suppress them. */

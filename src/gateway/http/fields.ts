@@ -34,6 +34,12 @@ export function valuesOf(fields: readonly Field[], name: string): readonly strin
   return fields.filter(([given]) => given.toLowerCase() === name).map(([, value]) => value)
 }
 
+/** The only value of a field; undefined if it is missing or repeated. */
+export function onlyValue(fields: readonly Field[], name: string): string | undefined {
+  const [value, ...others] = valuesOf(fields, name)
+  return others.length === 0 ? value : undefined
+}
+
 /** Returns the fields for the upstream, without the framing of the body and without `Connection`. */
 export function upstreamFields(fields: readonly Field[], own: OwnFields): readonly Field[] {
   return [

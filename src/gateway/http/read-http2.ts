@@ -17,13 +17,12 @@ export interface Http2Head {
 export function readHttp2Head(message: IncomingMessage): Http2Head | { readonly fault: string } {
   const { stream, method } = message as unknown as Http2ServerRequest
   const all = fieldsOf(message.rawHeaders)
-  const only = (name: string) => valuesOf(all, name)
   // What Node sends on must be a method of HTTP/1.1.
   if (!http.METHODS.includes(method)) return { fault: 'its method is not known' }
-  if (only(':scheme').some((scheme) => scheme !== 'https'))
+  if (valuesOf(all, ':scheme').some((scheme) => scheme !== 'https'))
     return { fault: 'its scheme is not https' }
-  const authorities = only(':authority')
-  const hosts = only('host')
+  const authorities = valuesOf(all, ':authority')
+  const hosts = valuesOf(all, 'host')
   if (authorities.length > 0 && hosts.length > 0) {
     if (hosts.length > 1 || hosts[0] !== authorities[0]) {
       return { fault: 'its authority and its Host differ' }
@@ -34,7 +33,7 @@ export function readHttp2Head(message: IncomingMessage): Http2Head | { readonly 
   const isOfHead = (name: string) =>
     name.startsWith(':') || name === 'cookie' || (name === 'host' && authorities.length > 0)
   // §8.2.3: a client may divide cookies, and they are one field in HTTP/1.1.
-  const cookies = only('cookie')
+  const cookies = valuesOf(all, 'cookie')
   const cookie: readonly Field[] = cookies.length === 0 ? [] : [['cookie', cookies.join('; ')]]
   const others = all.filter(([name]) => !isOfHead(name.toLowerCase()))
   const { endAfterHeaders } = stream as unknown as { readonly endAfterHeaders: boolean }

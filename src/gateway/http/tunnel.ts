@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { AnswerCode } from './answers.ts'
-import { clientFields, type Field, fieldsOf, flat, valuesOf } from './fields.ts'
+import { clientFields, type Field, fieldsOf, flat, onlyValue, valuesOf } from './fields.ts'
 import type { InboundRequest } from './read-request.ts'
 import type { GatewayTimes, Upstream } from './upstream.ts'
 
@@ -25,10 +25,7 @@ export interface Tunnelling {
 
 /** Returns what is wrong with an upgrade request; undefined if it is a WebSocket handshake. */
 export function upgradeFault({ method, body, fields }: InboundRequest): string | undefined {
-  const only = (name: string): string | undefined => {
-    const [value, ...others] = valuesOf(fields, name)
-    return others.length === 0 ? value : undefined
-  }
+  const only = (name: string) => onlyValue(fields, name)
   // In particular no `h2c`: over it, the upstream would accept requests that we have not checked.
   if (only('upgrade')?.toLowerCase() !== 'websocket') return 'it asks for another protocol'
   if (method !== 'GET') return 'its method is not GET'

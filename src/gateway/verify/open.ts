@@ -7,8 +7,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Router } from '../../router/router.ts'
 import type { Browsers } from '../browser/browser.ts'
 import { sendToBrowser, visitOf } from '../browser/send.ts'
-import { onlyValue } from '../browser/visit.ts'
-import { isIdentityField } from '../http/fields.ts'
+import { isIdentityField, onlyValue } from '../http/fields.ts'
 import type { OwnRoute } from '../passing/own-routes.ts'
 import type { VerifySettings } from '../settings/settings.ts'
 import { createIdentityJwts } from './identity-jwt.ts'
@@ -69,8 +68,8 @@ function verifyRoute(ports: VerifyPorts): OwnRoute {
         return
       }
       const method =
-        onlyValue(visit, 'x-forwarded-method') ??
-        onlyValue(visit, 'x-original-method') ??
+        onlyValue(visit.fields, 'x-forwarded-method') ??
+        onlyValue(visit.fields, 'x-original-method') ??
         visit.method
       const asked = { ...visit, method, target: '/' }
       sendToBrowser(exchange, await verifyVisit(ports, asked, { canRedirect: false }))
