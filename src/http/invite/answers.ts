@@ -7,7 +7,7 @@ import type { SafeHtml } from '../../web/login/html.ts'
 import { type Answer, page } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { failureHeaders } from '../faces/challenge-header.ts'
-import { preferencesOf } from '../reading/negotiation.ts'
+import { requireHtml } from '../reading/negotiation.ts'
 
 export function invitePage(
   status: number,
@@ -19,14 +19,11 @@ export function invitePage(
 
 /** Only internal errors go to the general handler. */
 export async function withInvitePages(
-  { brand }: Pick<AccountPorts, 'brand'>,
+  ports: Pick<AccountPorts, 'brand'>,
   call: Call,
   answer: () => Promise<Answer>,
 ): Promise<Answer> {
-  // R023: these routes serve only pages, and a file that a page saves.
-  if (preferencesOf(call).mediaType(['text/html']) === undefined) {
-    throw new Failure('NOT_ACCEPTABLE')
-  }
+  requireHtml(call)
   try {
     return await answer()
   } catch (error) {
@@ -34,14 +31,12 @@ export async function withInvitePages(
     const { presentation, caller } = call
     const text = inviteErrorText(presentation, subjectOf(error))
     const shown = { ...text, requestId: caller.requestId ?? '' }
-    const html = inviteMessagePage(presentation, shown)
-    const answer = invitePage(CATALOGUE[error.code].status, html)
-    return { ...answer, headers: failureHeaders(error, brand), failure: error }
+    return refusedPage(ports, error, inviteMessagePage(presentation, shown))
   }
 }
 
-/** The form again, with what is wrong. */
-export function refusedForm(
+/** A page about a failure: a message, or the form again with what is wrong. */
+export function refusedPage(
   { brand }: Pick<AccountPorts, 'brand'>,
   failure: Failure,
   html: SafeHtml,

@@ -10,7 +10,7 @@ import type { Call } from '../call.ts'
 import { failureHeaders } from '../faces/challenge-header.ts'
 import { setCookie } from '../oidc/login/browser-cookie.ts'
 import { METHOD_PATHS } from '../oidc/paths.ts'
-import { preferencesOf } from '../reading/negotiation.ts'
+import { requireHtml } from '../reading/negotiation.ts'
 import { fingerprintOf } from '../reading/peer-certificate.ts'
 import type { AtListener, Site } from './site.ts'
 
@@ -136,10 +136,7 @@ export async function withPages(
   answer: () => Promise<Answer>,
   back = site.path,
 ): Promise<Answer> {
-  // R023: these routes serve only pages.
-  if (preferencesOf(call).mediaType(['text/html']) === undefined) {
-    throw new Failure('NOT_ACCEPTABLE')
-  }
+  requireHtml(call)
   try {
     return await answer()
   } catch (error) {

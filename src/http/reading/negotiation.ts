@@ -2,6 +2,7 @@
  * Content negotiation: whether the caller gets a page or JSON. D-11: HTML when `Accept` prefers it, JSON otherwise.
  */
 import Negotiator from 'negotiator'
+import { Failure } from '../../errors/catalogue.ts'
 import type { RequestHead } from './header-fields.ts'
 
 type Headers = Pick<RequestHead, 'headers'>
@@ -27,6 +28,13 @@ export function preferencesOf({ headers }: Headers): Negotiator {
     ([, value]) => value !== undefined && value.length <= LONGEST_FIELD,
   )
   return new Negotiator({ headers: Object.fromEntries(short) })
+}
+
+/** R023: for routes that serve only pages. Throws NOT_ACCEPTABLE if the caller accepts none. */
+export function requireHtml(head: Headers): void {
+  if (preferencesOf(head).mediaType(['text/html']) === undefined) {
+    throw new Failure('NOT_ACCEPTABLE')
+  }
 }
 
 type Wanted = 'html' | 'json' | undefined
