@@ -12,6 +12,7 @@ import {
 } from '../contexts/certificate-files.ts'
 import {
   type CertificateFiles,
+  type Context,
   type Contexts,
   checkContextName,
   type NamedContext,
@@ -23,7 +24,7 @@ import { withProgress } from '../terminal/waiting.ts'
 import { askFactors } from './ask-factors.ts'
 import { type Binding, logInWithBrowser } from './browser.ts'
 import { hasBrowser, logInOnDevice } from './device.ts'
-import { checkCa, checkUrl, connectTrusted, type Place } from './server-trust.ts'
+import { checkCa, checkUrl, connectTrusted } from './server-trust.ts'
 
 export interface LoginValues {
   readonly url?: string
@@ -113,7 +114,7 @@ async function placeOf(
   context: string,
   before: NamedContext | undefined,
   io: Pick<Io, 'resolve'>,
-): Promise<Place> {
+): Promise<Context> {
   const file =
     values.identity === undefined ? undefined : await readIdentityFile(io.resolve(values.identity))
   const given = values.url ?? file?.url ?? before?.url

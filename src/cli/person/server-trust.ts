@@ -12,22 +12,17 @@ import {
   UntrustedServer,
 } from '../../client/client.ts'
 import { parseOrigin } from '../../client/wire/provider.ts'
+import type { Context } from '../contexts/contexts.ts'
 import { CommandFailed, EXIT, type Io, Misuse } from '../terminal/io.ts'
 import { plain } from '../terminal/output.ts'
 import { withProgress } from '../terminal/waiting.ts'
 
-export interface Place {
-  readonly url: string
-  readonly ca?: string
-  readonly clientId?: string
-}
-
 /** Returns the client, and the server with what is trusted from now on. */
 export async function connectTrusted(
-  place: Place,
+  place: Context,
   fingerprint: string | undefined,
   io: Io,
-): Promise<{ readonly client: Client; readonly place: Place }> {
+): Promise<{ readonly client: Client; readonly place: Context }> {
   if (fingerprint !== undefined) {
     const wanted = readFingerprint(fingerprint)
     const ca = await withProgress(
@@ -76,7 +71,7 @@ export function rootFingerprint(pem: string): string | undefined {
   return first.ca && first.checkIssued(first) ? first.fingerprint256 : undefined
 }
 
-async function reach(place: Place, io: Io) {
+async function reach(place: Context, io: Io) {
   const client = await withProgress(io, `Connecting to ${place.url}`, connect(place))
   return { client, place }
 }

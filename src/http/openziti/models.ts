@@ -3,11 +3,9 @@
  * says nothing (null, or the value that means "none"), and otherwise refused with the reason, never silently dropped.
  */
 
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { invalid } from '../../domain/refusals.ts'
 import { SHORTEST_PASSWORD as SHORTEST } from '../../protocol/limits.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /** Types of identities that others no longer distinguish either. */
 const OLDER_TYPES: readonly unknown[] = ['User', 'Device', 'Service']
@@ -70,7 +68,7 @@ const UNSET: Readonly<Record<string, Unset>> = {
 const NEVER_UNSET: Unset = { texts: [], clearable: [] }
 
 /** Returns the body in our own shape. `isPatch`: what it does not name stays. Throws COULD_NOT_VALIDATE. */
-export function modelBody(path: string, isPatch: boolean, body: Members): Members {
+export function modelBody(path: string, isPatch: boolean, body: JsonObject): JsonObject {
   const [, collection = ''] = /^(\/[^/]+)(?:\/:id(?:\/what-if)?)?$/.exec(path) ?? []
   const given = meant(body, UNSET[collection] ?? NEVER_UNSET, isPatch)
   switch (collection) {
@@ -94,7 +92,7 @@ const MAPS: readonly string[] = ['tags', 'appData']
  * Returns what the body means to say. Generated models write null for whatever was not set, also where we know no such
  * field, and for every list: cleared, `allowedSigners` would allow every signer.
  */
-function meant(body: Members, unset: Unset, isPatch: boolean, prefix = ''): Members {
+function meant(body: JsonObject, unset: Unset, isPatch: boolean, prefix = ''): JsonObject {
   const entries = Object.entries(body).flatMap(([name, value]): (readonly [string, unknown])[] => {
     const path = `${prefix}${name}`
     if (value === '' && unset.texts.includes(path)) return isPatch ? [[name, null]] : []
@@ -105,12 +103,12 @@ function meant(body: Members, unset: Unset, isPatch: boolean, prefix = ''): Memb
   return Object.fromEntries(entries)
 }
 
-function identityBody(given: Members): Members {
+function identityBody(given: JsonObject): JsonObject {
   const rest = without(given, IDENTITY)
   return OLDER_TYPES.includes(rest['type']) ? { ...rest, type: 'Default' } : rest
 }
 
-function policyBody(given: Members): Members {
+function policyBody(given: JsonObject): JsonObject {
   const { primary } = given
   if (!isJsonObject(primary) || !isJsonObject(primary['updb'])) return given
   const updb = longEnough(without(primary['updb'], UPDB, 'primary.updb.'))
@@ -118,19 +116,19 @@ function policyBody(given: Members): Members {
 }
 
 /** R073: the tools always send their own default, which is below our minimum. */
-function longEnough(updb: Members): Members {
+function longEnough(updb: JsonObject): JsonObject {
   const { minPasswordLength: length } = updb
   const isShort = Number.isInteger(length) && Number(length) >= 0 && Number(length) < SHORTEST
   return isShort ? { ...updb, minPasswordLength: SHORTEST } : updb
 }
 
 /** A claim without any member says nothing. */
-function caBody(given: Members): Members {
+function caBody(given: JsonObject): JsonObject {
   const { externalIdClaim, ...rest } = given
   return isJsonObject(externalIdClaim) && isEmpty(externalIdClaim) ? rest : given
 }
 
-function without(given: Members, foreign: Foreign, prefix = ''): Members {
+function without(given: JsonObject, foreign: Foreign, prefix = ''): JsonObject {
   const kept = Object.entries(given).filter(([name, value]) => {
     const known = Object.hasOwn(foreign, name) ? foreign[name] : undefined
     if (known === undefined) return true

@@ -2,7 +2,7 @@
  * Requests and responses in the shapes of the models that existing clients were generated from: D-318. Routes are
  * unaware of it; only JSON is changed, on its way in and out.
  */
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { fieldNamed, type ListFields } from '../../domain/lists/list-query.ts'
 import { invalid } from '../../domain/refusals.ts'
 import type { Answer } from '../answer.ts'
@@ -17,7 +17,7 @@ import { identityModel, mfaModel, policyModel, withTotpQueries } from './shapes.
 const M = APIS['edge-management'].prefix
 const C = APIS['edge-client'].prefix
 
-type Shape = (data: Members, ports: SessionModelPorts) => Members | Promise<Members>
+type Shape = (data: JsonObject, ports: SessionModelPorts) => JsonObject | Promise<JsonObject>
 
 const ownSession: Shape = (session, ports) => sessionModel(ports, session)
 
@@ -39,8 +39,6 @@ const DATA: Readonly<Record<string, Shape>> = {
   [`GET ${M}/auth-policies`]: policyModel,
   [`GET ${M}/auth-policies/:id`]: policyModel,
 }
-
-type Members = Readonly<Record<string, unknown>>
 
 /** Names this run of the service. Older clients read it from every response, and crash without one. */
 const INSTANCE_HEADER = 'ziti-instance-id'

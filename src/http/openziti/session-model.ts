@@ -3,13 +3,16 @@
  * the session says that it can be renewed, and takes the time of the last use as the time of the controller.
  */
 import type { AuthenticatorId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json.ts'
 import { toRfc3339 } from '../../base/time/instant.ts'
 import type { AccountPorts } from '../../domain/account/ports.ts'
 
-type Members = Readonly<Record<string, unknown>>
 export type SessionModelPorts = Pick<AccountPorts, 'authenticators' | 'clock'>
 
-export async function sessionModel(ports: SessionModelPorts, session: Members): Promise<Members> {
+export async function sessionModel(
+  ports: SessionModelPorts,
+  session: JsonObject,
+): Promise<JsonObject> {
   const { authenticatorId: id } = session
   const found =
     typeof id === 'string' ? await ports.authenticators.find(id as AuthenticatorId) : undefined

@@ -1,15 +1,13 @@
 /** Responses in the shapes of the clients' models: D-318. */
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { reference } from '../edge-api/answers.ts'
 import { PATHS } from '../oidc/paths.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /**
  * `type` is a reference; what concerns services and routers says that there are none. What the last login reported is
  * always an object, because programs read its members without a check.
  */
-export function identityModel(identity: Members): Members {
+export function identityModel(identity: JsonObject): JsonObject {
   const type = String(identity['type'])
   return {
     ...identity,
@@ -28,7 +26,7 @@ export function identityModel(identity: Members): Members {
 }
 
 /** The rules for characters in passwords, none of which is ever demanded. */
-export function policyModel(policy: Members): Members {
+export function policyModel(policy: JsonObject): JsonObject {
   const { primary } = policy
   if (!isJsonObject(primary) || !isJsonObject(primary['updb'])) return policy
   const demands = { requireMixedCase: false, requireNumberChar: false, requireSpecialChar: false }
@@ -39,12 +37,12 @@ export function policyModel(policy: Members): Members {
  * D-474: a list, even though the codes are shown only in the response that creates them. Tunnelers walk it without a
  * check, and crash if there is none.
  */
-export function mfaModel(enrollment: Members): Members {
+export function mfaModel(enrollment: JsonObject): JsonObject {
   return { ...enrollment, recoveryCodes: [] }
 }
 
 /** The query for a TOTP code has other words, wherever queries are: in a login, a session, a list, an error. */
-export function withTotpQueries(value: Members): Members {
+export function withTotpQueries(value: JsonObject): JsonObject {
   const { authQueries, data } = value
   return {
     ...value,

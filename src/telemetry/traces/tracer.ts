@@ -9,7 +9,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Duration } from '../../base/time/duration.ts'
 import type { SpanExporter } from './exporter.ts'
 import type { Attributes, SpanKind } from './span.ts'
-import { parseTraceparent } from './traceparent.ts'
+import { parseTraceparent, type TraceParent } from './traceparent.ts'
 
 export interface Tracer {
   /** Undefined if the request is not traced. */
@@ -36,11 +36,6 @@ export interface RequestTrace {
   end(outcome: { readonly attributes: Attributes; readonly hasFailed: boolean }): void
 }
 
-interface Current {
-  readonly traceId: string
-  readonly spanId: string
-}
-
 export function createTracer(deps: {
   readonly exporter: Pick<SpanExporter, 'add'>
   readonly clock: Clock
@@ -48,7 +43,7 @@ export function createTracer(deps: {
   readonly sampleRatio: number
 }): Tracer {
   const { exporter, clock, random, sampleRatio } = deps
-  const current = new AsyncLocalStorage<Current>()
+  const current = new AsyncLocalStorage<TraceParent>()
 
   const newSpanId = () => hex(random, 8)
 

@@ -3,8 +3,7 @@
  * everything else is text. What was written is read back as the same tags.
  */
 import { invalid } from '../../../domain/refusals.ts'
-
-export type Tags = Readonly<Record<string, string | number | boolean | null>>
+import type { Tags } from '../../../entities/field.ts'
 
 export function writeTags(tags: Tags): string {
   return Object.entries(tags)
