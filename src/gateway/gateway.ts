@@ -11,7 +11,6 @@ import type { Duplex } from 'node:stream'
 import { newId, type RequestId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
-import type { Secret } from '../base/secrets/secret.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import type { Unreadable } from '../https-server/connection.ts'
@@ -30,6 +29,7 @@ import { forward } from './http/forward.ts'
 import { readRequest } from './http/read-request.ts'
 import { tunnel } from './http/tunnel.ts'
 import { createUpstream, type GatewayTimes } from './http/upstream.ts'
+import type { ListenerCertificate } from './listener/listener-problems.ts'
 import { admit, type WayIn } from './passing/admit.ts'
 import {
   type Arriving,
@@ -47,12 +47,9 @@ import { createConnectRoute } from './tcp/connect-route.ts'
 import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
 import { openVerifying, type Verifying } from './verify/open.ts'
 
-export interface GatewayOptions {
+export interface GatewayOptions extends ListenerCertificate {
   readonly router: Pick<Router, 'check' | 'checkHeldToken' | 'watch' | 'brand' | 'rolesOf'>
   readonly settings: Pick<GatewaySettings, 'listen' | 'upstreams' | 'verify'>
-  /** Of the listener. */
-  readonly certificatePem: string
-  readonly keyPem: Secret
   readonly log: Log
   readonly random: Random
   readonly clock?: Pick<Clock, 'now'>

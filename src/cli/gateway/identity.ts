@@ -9,7 +9,10 @@ import { isText, parseJson } from '../../base/json.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import { checkListener } from '../../gateway/listener/listener-problems.ts'
+import {
+  checkListener,
+  type ListenerCertificate,
+} from '../../gateway/listener/listener-problems.ts'
 import type { StoredIdentity } from '../../gateway/renewal/renewal.ts'
 import type { CertificateFiles, GatewaySettings } from '../../gateway/settings/settings.ts'
 import { identityFault, type RouterIdentity } from '../../router/router-identity.ts'
@@ -53,9 +56,7 @@ export function writeStored(path: string, identity: StoredIdentity): Promise<voi
   return replacePrivateFile(path, text, { random: systemRandom })
 }
 
-export interface Listener {
-  readonly certificatePem: string
-  readonly keyPem: Secret
+export interface Listener extends ListenerCertificate {
   readonly notAfter: Instant
   /** Warnings that prevent nothing. */
   readonly notes: readonly string[]

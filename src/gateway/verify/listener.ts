@@ -12,7 +12,6 @@ import { newId, type RequestId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import { http } from '../../base/node/http.ts'
 import type { Random } from '../../base/secrets/random.ts'
-import type { Secret } from '../../base/secrets/secret.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { NOT_STORED } from '../browser/pages.ts'
 import { writeToBrowser } from '../browser/send.ts'
@@ -20,18 +19,14 @@ import { answerSite, SITE_ROUTES } from '../browser/site.ts'
 import type { BrowserAnswer, Visit } from '../browser/visit.ts'
 import { brandOf } from '../http/answers.ts'
 import { fieldsOf } from '../http/fields.ts'
+import type { ListenerCertificate } from '../listener/listener-problems.ts'
 import { readForwarded } from './forwarded.ts'
 import { answerWith, type VerifyPorts, verifyVisit } from './verify.ts'
-
-export interface ServerCertificate {
-  readonly certificatePem: string
-  readonly keyPem: Secret
-}
 
 export interface VerifyListener {
   readonly port: number
   /** For the next handshakes, where it speaks TLS. */
-  replaceCertificate(next: ServerCertificate): void
+  replaceCertificate(next: ListenerCertificate): void
   stop(): Promise<void>
 }
 
@@ -45,7 +40,7 @@ const VERIFY = `${PREFIX}verify`
 export async function startVerifyListener(
   ports: VerifyPorts & { readonly random: Random; readonly log: Log },
   at: HostPort,
-  certificate: ServerCertificate,
+  certificate: ListenerCertificate,
 ): Promise<VerifyListener> {
   const { log, random } = ports
   const options = {
@@ -97,7 +92,7 @@ export async function startVerifyListener(
   }
 }
 
-function tlsOf({ certificatePem, keyPem }: ServerCertificate) {
+function tlsOf({ certificatePem, keyPem }: ListenerCertificate) {
   return { cert: certificatePem, key: keyPem.reveal(), minVersion: 'TLSv1.2' } as const
 }
 

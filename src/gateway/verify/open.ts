@@ -2,12 +2,12 @@
 
 import type { Log } from '../../base/log.ts'
 import type { Random } from '../../base/secrets/random.ts'
-import type { Secret } from '../../base/secrets/secret.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Router } from '../../router/router.ts'
 import type { Browsers } from '../browser/browser.ts'
 import { sendToBrowser, visitOf } from '../browser/send.ts'
 import { isIdentityField, onlyValue } from '../http/fields.ts'
+import type { ListenerCertificate } from '../listener/listener-problems.ts'
 import type { OwnRoute } from '../passing/own-routes.ts'
 import type { VerifySettings } from '../settings/settings.ts'
 import { createIdentityJwts } from './identity-jwt.ts'
@@ -22,14 +22,12 @@ export interface Verifying {
 
 export async function openVerifying(
   settings: VerifySettings,
-  deps: {
+  deps: ListenerCertificate & {
     readonly browsers: Pick<Browsers, 'ports'>
     readonly router: Pick<Router, 'brand' | 'rolesOf'>
     readonly clock: Pick<Clock, 'now'>
     readonly random: Random
     readonly log: Log
-    readonly certificatePem: string
-    readonly keyPem: Secret
   },
 ): Promise<Verifying> {
   const { browsers, router, random, log } = deps
