@@ -39,6 +39,10 @@ export async function writingFile<T>(path: string, work: () => Promise<T>): Prom
 }
 
 function codeOf(error: unknown): string {
-  const isSystemError = error instanceof Error && 'syscall' in error && 'code' in error
-  return isSystemError ? String(error.code) : ''
+  return (isSystemError(error) && error.code) || ''
+}
+
+/** Whether a call of the operating system failed. Its message names the call, and the file or the address. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error
 }

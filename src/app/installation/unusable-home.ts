@@ -1,4 +1,5 @@
 /** A home that cannot be used, and why. */
+import { isSystemError } from './file-faults.ts'
 import { RefusedStart } from './private-files.ts'
 
 /** The folder that `--home` names cannot be a home, and a restart will not change that (D-255). */
@@ -29,8 +30,4 @@ export async function usingHome<T>(home: string, work: () => Promise<T>): Promis
   } catch (error) {
     throw isSystemError(error) ? new UnusableHome(home, error) : error
   }
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error
 }

@@ -1,4 +1,6 @@
 /** The message for the user when a command fails, and its exit code. It never contains a secret. */
+
+import { isSystemError } from '../../app/installation/file-faults.ts'
 import { RefusedStart } from '../../app/installation/private-files.ts'
 import { UnusableHome } from '../../app/installation/unusable-home.ts'
 import {
@@ -74,8 +76,4 @@ function isAboutTotp(error: ClientError): boolean {
 function requestOf(error: ClientError): string {
   const { requestId } = error instanceof Refused ? error : {}
   return requestId === undefined ? '' : ` [request ${requestId}]`
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error
 }
