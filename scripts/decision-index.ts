@@ -3,6 +3,7 @@
  * `node scripts/decision-index.ts`. A test fails if the index is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { anchorOf } from './site/headings.ts'
 
 export const PAGE = new URL('../docs/decisions.md', import.meta.url)
 
@@ -31,14 +32,6 @@ function indexOf(decisions: string): string {
   }
   rows.sort((a, b) => a.number - b.number)
   return `| Number | Decision | Subject |\n|---|---|---|\n${rows.map(({ row }) => row).join('')}`
-}
-
-/** Returns the anchor that GitHub gives to a heading. */
-function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-    .replaceAll(' ', '-')
 }
 
 /** Writes the page again, with its index. */

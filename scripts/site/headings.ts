@@ -6,14 +6,19 @@ export interface Heading {
   readonly slug: string
 }
 
+/** Returns the anchor that GitHub gives to the first heading with this text. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-')
+}
+
 /** Returns the anchor of each heading in turn; a repeated one gets a number. */
 export function createSlugs(): (text: string) => string {
   const seen = new Map<string, number>()
   return (text) => {
-    const slug = text
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-      .replaceAll(' ', '-')
+    const slug = anchorOf(text)
     const times = seen.get(slug) ?? 0
     seen.set(slug, times + 1)
     return times === 0 ? slug : `${slug}-${times}`
