@@ -3,7 +3,7 @@
  * once, nothing new every ten seconds, and never more than once a second. With an older controller, which sends
  * no marks, it is silent. A confirmation that fails is made again with the next one; it never affects a check.
  */
-import { Agent, request } from 'node:https'
+import { Agent } from 'node:https'
 import { base64url } from '../base/encoding.ts'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
@@ -11,7 +11,7 @@ import type { Clock } from '../base/time/clock.ts'
 import { type Duration, milliseconds, minutes, seconds } from '../base/time/duration.ts'
 import { MOST_REPORTED_SESSIONS } from '../protocol/limits.ts'
 import { ROUTER_CONFIRMATIONS_PATH } from './paths.ts'
-import { controllerTls, type RouterIdentity } from './router-identity.ts'
+import { postToController, type RouterIdentity } from './router-identity.ts'
 
 export interface Confirmer {
   /** The name of this program: another one with the same identity has another name. */
@@ -69,7 +69,11 @@ export function createConfirmer(deps: {
     sentAt = clock.uptime()
     const sessionIds = [...unreported].slice(0, MOST_REPORTED_SESSIONS)
     try {
-      await post(JSON.stringify({ run, mark: sent, sessionIds }))
+      await postToController(url, JSON.stringify({ run, mark: sent, sessionIds }), {
+        identity,
+        agent,
+        patience: PATIENCE,
+      })
       confirmed = sent
       for (const id of sessionIds) {
         unreported.delete(id)
@@ -82,32 +86,6 @@ export function createConfirmer(deps: {
       isSending = false
       schedule()
     }
-  }
-
-  function post(body: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const headers = {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-        accept: 'application/json',
-      }
-      const signal = AbortSignal.timeout(PATIENCE)
-      const call = request(
-        url,
-        { ...controllerTls(identity), method: 'POST', agent, headers, signal },
-        (response) => {
-          // The text is of no use; reading it frees the connection.
-          response.on('error', reject).on('end', () => {
-            const { statusCode } = response
-            if (statusCode === 200) resolve()
-            else reject(new Error(`the controller answered with status ${statusCode}`))
-          })
-          response.resume()
-        },
-      )
-      call.on('error', reject)
-      call.end(body)
-    })
   }
 
   return {

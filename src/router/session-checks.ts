@@ -2,7 +2,7 @@
  * Asks the controller about a `zt-session` token, the one thing that a router cannot check by itself: D-36, D-42. An
  * answer is cached for a second; concurrent checks of the same token share one request.
  */
-import { Agent, request } from 'node:https'
+import { Agent } from 'node:https'
 import { base64url, fromUtf8, sha256 } from '../base/encoding.ts'
 import { isText, parseJson } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
@@ -11,7 +11,7 @@ import { type Instant, instant } from '../base/time/instant.ts'
 import { ROUTER_CHECKS_PATH } from './paths.ts'
 import type { LoginUnderPolicy } from './policy-check.ts'
 import { readFacts, readRoles, type SessionFacts } from './roles.ts'
-import { controllerTls, type RouterIdentity } from './router-identity.ts'
+import { postToController, type RouterIdentity } from './router-identity.ts'
 
 export interface SessionChecks {
   ask(ztSession: string): Promise<SessionAnswer>
@@ -39,7 +39,6 @@ const MOST_KEPT = 10_000
 const MOST_ASKED_AT_ONCE = 256
 const MOST_CONNECTIONS = 16
 const PATIENCE: Duration = seconds(5)
-const LARGEST_ANSWER = 64 * 1024
 const DEEPEST = 8
 
 /** 256 bits in base64url are 43 characters (D-36); other texts are refused without a request. */
@@ -62,44 +61,13 @@ export function createSessionChecks(deps: {
   async function askController(ztSession: string): Promise<SessionAnswer> {
     asked += 1
     try {
-      return readAnswer(await post(JSON.stringify({ ztSession })))
+      const body = JSON.stringify({ ztSession })
+      return readAnswer(await postToController(url, body, { identity, agent, patience }))
     } catch (error) {
       return { outcome: 'unknown', why: error instanceof Error ? error.message : String(error) }
     } finally {
       asked -= 1
     }
-  }
-
-  function post(body: string): Promise<Uint8Array> {
-    return new Promise((resolve, reject) => {
-      const headers = {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-        accept: 'application/json',
-      }
-      const signal = AbortSignal.timeout(patience)
-      const call = request(
-        url,
-        { ...controllerTls(identity), method: 'POST', agent, headers, signal },
-        (response) => {
-          const chunks: Uint8Array[] = []
-          let length = 0
-          response.on('error', reject)
-          response.on('data', (chunk: Uint8Array) => {
-            length += chunk.length
-            if (length > LARGEST_ANSWER) response.destroy(new Error('the answer is too large'))
-            else chunks.push(chunk)
-          })
-          response.on('end', () => {
-            const { statusCode } = response
-            if (statusCode === 200) resolve(Buffer.concat(chunks))
-            else reject(new Error(`the controller answered with status ${statusCode}`))
-          })
-        },
-      )
-      call.on('error', reject)
-      call.end(body)
-    })
   }
 
   return {
