@@ -5,7 +5,6 @@
 import { Failure } from '../../errors/catalogue.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
-import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import { loginOwner } from '../factors/factor-owner.ts'
 import type { RelyingParty } from '../factors/passkey/relying-party.ts'
@@ -13,27 +12,14 @@ import { isRecentLogin } from '../factors/recent-login.ts'
 import { refuseUnproven } from '../factors/refuse-unproven.ts'
 import type { StartedEnrollment } from '../factors/second-factor.ts'
 import { type FactorSetups, secondFactor } from '../factors/second-factors.ts'
-import type { SecondFactorStores } from '../factors/stores.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'
 import { holdIdentity } from './hold-login.ts'
-import type { LoginPorts } from './ports.ts'
+import type { SecondFactorStepPorts } from './ports.ts'
 import { refuseCode } from './refuse-code.ts'
 import { acceptFactor, type PartiallyAuthenticated } from './request/auth-request.ts'
 import { startAgain } from './request/find-request.ts'
-
-type EnrollPorts = Pick<
-  LoginPorts,
-  | keyof AuditPorts
-  | keyof SecondFactorStores
-  | 'brand'
-  | 'vault'
-  | 'identities'
-  | 'authenticators'
-  | 'rules'
-  | 'transaction'
->
 
 export interface LoginEnrollment<Id extends SecondFactorId> {
   readonly factor: Id
@@ -44,7 +30,7 @@ type AtHost = { readonly hostname: string; readonly rp?: RelyingParty | undefine
 
 /** Throws MFA_EXISTS, FACTOR_NOT_PROVEN, LOGIN_TOO_OLD, and what the factor throws. */
 export async function startEnrollmentInLogin<Id extends SecondFactorId>(
-  ports: EnrollPorts,
+  ports: SecondFactorStepPorts,
   { factor, request, hostname, rp }: LoginEnrollment<Id> & AtHost,
 ): Promise<StartedEnrollment<FactorSetups[Id]>> {
   const { identity } = await identityOf(ports, request)
@@ -59,7 +45,7 @@ export async function startEnrollmentInLogin<Id extends SecondFactorId>(
 
 /** Returns what the user needs to set the factor up; undefined unless an enrollment is pending. */
 export async function pendingSetupInLogin<Id extends SecondFactorId>(
-  ports: EnrollPorts,
+  ports: SecondFactorStepPorts,
   { factor, request, hostname }: LoginEnrollment<Id> & AtHost,
 ): Promise<FactorSetups[Id] | undefined> {
   const { identity } = await identityOf(ports, request)
@@ -73,7 +59,7 @@ export async function pendingSetupInLogin<Id extends SecondFactorId>(
  * PASSKEY_INVALID, PASSKEY_EXISTS, MAX_PASSKEYS_REACHED.
  */
 export async function verifyEnrollmentInLogin(
-  ports: EnrollPorts,
+  ports: SecondFactorStepPorts,
   submission: LoginEnrollment<SecondFactorId> & {
     readonly answer: string
     readonly caller: Caller
@@ -114,7 +100,7 @@ export async function verifyEnrollmentInLogin(
 
 /** Throws MFA_ENROLLMENT_NOT_STARTED; MFA_EXISTS for a verified one. */
 export async function cancelEnrollmentInLogin(
-  ports: EnrollPorts,
+  ports: SecondFactorStepPorts,
   { factor, request }: LoginEnrollment<SecondFactorId>,
 ): Promise<void> {
   const { identity } = await identityOf(ports, request)
@@ -125,11 +111,14 @@ export async function cancelEnrollmentInLogin(
 }
 
 /** D-465: a session that single sign-on reuses may be hours old, and its user gone. */
-function refuseReused({ clock }: Pick<EnrollPorts, 'clock'>, { primary }: PartiallyAuthenticated) {
+function refuseReused(
+  { clock }: Pick<SecondFactorStepPorts, 'clock'>,
+  { primary }: PartiallyAuthenticated,
+) {
   if (!isRecentLogin(primary, clock.now())) throw new Failure('LOGIN_TOO_OLD')
 }
 
-async function identityOf(ports: EnrollPorts, request: PartiallyAuthenticated) {
+async function identityOf(ports: SecondFactorStepPorts, request: PartiallyAuthenticated) {
   const owner = await checkAgain(ports, request.primary)
   if ('refusal' in owner) throw startAgain(owner.refusal)
   return owner

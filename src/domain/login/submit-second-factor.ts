@@ -3,17 +3,15 @@
  */
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
-import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import { loginOwner } from '../factors/factor-owner.ts'
 import type { RelyingParty } from '../factors/passkey/relying-party.ts'
 import { secondFactor } from '../factors/second-factors.ts'
-import type { SecondFactorStores } from '../factors/stores.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'
 import { holdIdentity } from './hold-login.ts'
-import type { LoginPorts } from './ports.ts'
+import type { SecondFactorStepPorts } from './ports.ts'
 import { refuseCode, spentAnswer } from './refuse-code.ts'
 import {
   acceptFactor,
@@ -32,17 +30,7 @@ export interface FactorSubmission {
 }
 
 export async function submitSecondFactor(
-  ports: Pick<
-    LoginPorts,
-    | keyof AuditPorts
-    | keyof SecondFactorStores
-    | 'brand'
-    | 'vault'
-    | 'identities'
-    | 'authenticators'
-    | 'rules'
-    | 'transaction'
-  >,
+  ports: SecondFactorStepPorts,
   { factor, request, code, caller, rp }: FactorSubmission,
 ): Promise<LoginStep> {
   const { identityId } = request.primary
