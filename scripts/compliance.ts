@@ -6,7 +6,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-export const COMPLIANCE_PAGE = new URL('../docs/compliance.md', import.meta.url)
+const COMPLIANCE_PAGE = new URL('../docs/compliance.md', import.meta.url)
 
 /** With `test`: shown by it. With `why`: does not apply, or is not met, and why. */
 export interface Requirement {

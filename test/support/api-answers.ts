@@ -33,7 +33,7 @@ export function apiRoutes(binding: ApiBinding): readonly Route[] {
 const ANYTHING: any = new Proxy(() => undefined, { get: () => ANYTHING, apply: () => ANYTHING })
 
 /** The document as it is, except that answers may have no member that it does not name. */
-export function closedDocument(binding: ApiBinding): OpenApiDocument {
+function closedDocument(binding: ApiBinding): OpenApiDocument {
   const options = { version: '0', answers: 'closed' } as const
   return openApiDocument(APIS[binding], apiRoutes(binding), options)
 }

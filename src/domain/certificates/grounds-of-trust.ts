@@ -36,7 +36,7 @@ export interface Ground {
 }
 
 /** About 4 MiB. Refused chains are not among them, so an anonymous caller cannot push others out. */
-export const MOST_VERDICTS = 2_000
+const MOST_VERDICTS = 2_000
 
 /** By the list of third-party CAs: the copy of the rules has a new one whenever a CA has changed. */
 const grounds = new WeakMap<readonly Ca[], { own: readonly string[]; ground: Ground }>()

@@ -44,7 +44,7 @@ export interface CheckAnswer {
   readonly body: unknown
 }
 
-export const FAR_AWAY = Date.UTC(2100, 0, 1)
+const FAR_AWAY = Date.UTC(2100, 0, 1)
 
 export const hello = (changes: object = {}) => ({
   type: 'hello',

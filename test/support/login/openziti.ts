@@ -10,7 +10,7 @@ export const OPENZITI = { edge: { brand: 'openziti' } } as const
 export const TOKEN_TYPES = 'urn:ietf:params:oauth:token-type'
 
 /** What the C SDK's HTTP library escapes in a query, and nothing else. */
-export function escapedByC(text: string): string {
+function escapedByC(text: string): string {
   return text.replaceAll(
     /[\s/:"<>%{}|\\^`]/g,
     (one) => `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,

@@ -84,7 +84,7 @@ export function assertOauthError(reply: Reply, status: number, error: string): v
 }
 
 /** Every refusal of a refresh token says this, whatever was wrong with it (D-28). */
-export const REFUSED_REFRESH = {
+const REFUSED_REFRESH = {
   error: 'invalid_grant',
   error_description:
     'the refresh token is unknown, spent or expired, or its identity may no longer log in',

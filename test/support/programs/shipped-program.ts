@@ -25,7 +25,7 @@ export function programFor(t: TestContext, args: readonly string[]): string {
 }
 
 /** Records for scripts/test.mjs that the shipped program was started with these arguments. */
-export function noteStart(args: readonly string[]): void {
+function noteStart(args: readonly string[]): void {
   const words = wordsIn(args)
   started.add(words)
   const { LATCHKEY_TEST_STARTED: file } = process.env

@@ -11,7 +11,7 @@ import { base64url } from '../../../base/encoding.ts'
  * Signatures verified for one chain. The longest chain needs one for each of its ten certificates; the others are for
  * CAs that share a name and have different keys.
  */
-export const MOST_VERIFICATIONS = 16
+const MOST_VERIFICATIONS = 16
 
 export interface Issuers<Anchor> {
   readonly anchors: readonly Anchor[]

@@ -138,7 +138,7 @@ export function acceptPrimary(
 }
 
 /** D-431: a passkey that began the login verified its user, so it is both factors. */
-export function withItself(
+function withItself(
   { method }: Pick<ProvenPrimary, 'method'>,
   factors: ProvenSecondary['factors'],
 ): ProvenSecondary['factors'] {

@@ -9,7 +9,7 @@ import { isDisabled } from '../../identities/identity.ts'
 import type { Rules } from '../../policies/rules.ts'
 
 /** Below the paths that a gateway keeps for itself. */
-export const ROUTER_CALLBACK = '/.latchkey/callback'
+const ROUTER_CALLBACK = '/.latchkey/callback'
 
 const HTTPS_PORT = 443
 const LONGEST = 2048

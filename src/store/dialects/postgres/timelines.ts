@@ -20,7 +20,7 @@ export interface Timeline {
 }
 
 /** A table of this dialect alone: it describes the server, so it is neither backed up nor moved. */
-export const TIMELINES_TABLE = 'database_timelines'
+const TIMELINES_TABLE = 'database_timelines'
 export const CREATE_TIMELINES_TABLE = `
   create table if not exists ${TIMELINES_TABLE} (number bigint primary key, name text not null)`
 
