@@ -16,7 +16,8 @@ import { systemClock } from '../base/time/clock.ts'
 import { days, hours, milliseconds, minutes, seconds } from '../base/time/duration.ts'
 import { minus, plus } from '../base/time/instant.ts'
 import { newKeyPair, signCertificate } from '../domain/certificates/write-certificate.ts'
-import { createFetchJson, type FetchOptions, type FetchRules } from './fetch-json.ts'
+import type { FetchOptions, FetchRules } from './checked-request.ts'
+import { createFetchJson } from './fetch-json.ts'
 
 const RULES: FetchRules = {
   allowHttp: false,

@@ -2,8 +2,6 @@
 import { createCheckedRequest, type FetchOptions, type FetchRules } from './checked-request.ts'
 import { readJson } from './read-json.ts'
 
-export type { FetchOptions, FetchRules }
-
 /**
  * Returns the value of the document. Rejects with an Error whose message says what went wrong and quotes nothing of the
  * response.

@@ -24,8 +24,6 @@ import type {
   TokenRefusalReason,
 } from './reasons.ts'
 
-export type { EnrollmentRefusalReason, LoginFailureReason, SessionEndReason, TokenRefusalReason }
-
 /** Where a call came from, as far as the audit log needs it. */
 export interface Caller {
   readonly address: string

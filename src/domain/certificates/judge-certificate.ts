@@ -15,7 +15,7 @@ import {
 import { earlier, type Instant, later, toRfc3339 } from '../../base/time/instant.ts'
 import { PURPOSE } from '../../protocol/x509.ts'
 import { type ClockOff, clockOff } from '../audit/clock-off.ts'
-import type { LoginFailureReason } from '../audit/events.ts'
+import type { LoginFailureReason } from '../audit/reasons.ts'
 import { type Anchor, groundOf, type ReadChain } from './grounds-of-trust.ts'
 import type { LeafFacts } from './paths/content.ts'
 import { type CertificatePath, findPaths } from './paths/find-paths.ts'

@@ -2,7 +2,7 @@
 import type { CaId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { ClockOff } from '../audit/clock-off.ts'
-import type { LoginFailureReason } from '../audit/events.ts'
+import type { LoginFailureReason } from '../audit/reasons.ts'
 import type { Ca } from './third-party/ca.ts'
 
 export type CertificateVerdict = TrustedCertificate | RejectedCertificate

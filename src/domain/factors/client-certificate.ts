@@ -3,7 +3,7 @@
  * certificates/ decides whether it is trusted; this file finds its identity.
  */
 import { clockOff } from '../audit/clock-off.ts'
-import type { LoginFailureReason } from '../audit/events.ts'
+import type { LoginFailureReason } from '../audit/reasons.ts'
 import { judgeCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { CertificateVerdict, TrustedCertificate } from '../certificates/verdict.ts'

@@ -3,7 +3,7 @@
  * method and run after the proof (D-12, R077), so only a caller with a valid credential can be refused by them.
  */
 import type { Clock } from '../../base/time/clock.ts'
-import type { LoginFailureReason } from '../audit/events.ts'
+import type { LoginFailureReason } from '../audit/reasons.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Rules } from '../policies/rules.ts'

@@ -5,7 +5,7 @@
 import type { IdentityId } from '../../base/ids.ts'
 import type { Challenge } from '../../protocol/challenge.ts'
 import type { ClockOff } from '../audit/clock-off.ts'
-import type { LoginFailureReason } from '../audit/events.ts'
+import type { LoginFailureReason } from '../audit/reasons.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Stores } from '../stores.ts'

@@ -8,8 +8,9 @@
 
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
 import { networkOf } from '../../base/network.ts'
-import type { Caller, TokenRefusalReason } from '../audit/events.ts'
+import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
+import type { TokenRefusalReason } from '../audit/reasons.ts'
 import { recordEvent } from '../audit/record.ts'
 import { oneAfterTheOther } from '../factors/guessing/guess-order.ts'
 import type { TokenPorts } from './ports.ts'

@@ -17,7 +17,7 @@ import { anIdentity, aPolicy, refusalOf, WITH_TOTP } from '../../../test/support
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { minutes } from '../../base/time/duration.ts'
-import type { TokenRefusalReason } from '../audit/events.ts'
+import type { TokenRefusalReason } from '../audit/reasons.ts'
 import { NO_FACTORS } from '../factors/proven.ts'
 
 const INVALID = 'INVALID_REFRESH_TOKEN'

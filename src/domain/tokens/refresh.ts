@@ -10,7 +10,8 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { earlier, type Instant, later, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import type { Caller, TokenRefusalReason } from '../audit/events.ts'
+import type { Caller } from '../audit/events.ts'
+import type { TokenRefusalReason } from '../audit/reasons.ts'
 import { recordEvent } from '../audit/record.ts'
 import {
   derivedSuccessor,

@@ -4,7 +4,7 @@
  * and the policy must not demand more than was proven. R047; D-27, D-119, D-122, D-227.
  */
 import type { AuthenticatorId } from '../../../base/ids.ts'
-import type { TokenRefusalReason } from '../../audit/events.ts'
+import type { TokenRefusalReason } from '../../audit/reasons.ts'
 import type { ProvenPrimary, ProvenSecondary } from '../../factors/proven.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import type { Identity } from '../../identities/identity.ts'

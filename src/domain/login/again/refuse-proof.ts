@@ -4,7 +4,7 @@
  * and the other factors are checked elsewhere. D-119, D-122, D-225, D-227.
  */
 import type { Instant } from '../../../base/time/instant.ts'
-import type { TokenRefusalReason } from '../../audit/events.ts'
+import type { TokenRefusalReason } from '../../audit/reasons.ts'
 import type { ProvenPrimary } from '../../factors/proven.ts'
 import { type AuthPolicy, allowsSigner } from '../../policies/auth-policy.ts'
 import type { Rules } from '../../policies/rules.ts'
