@@ -1,5 +1,7 @@
 /** All commands. */
-import { ADMINISTRATOR_COMMANDS } from './administrator-commands.ts'
+import { ACTION_COMMANDS } from '../admin/action-commands.ts'
+import { ENTITY_COMMANDS } from '../admin/entities/entity-commands.ts'
+import { SESSION_OPTIONS } from '../contexts/session-options.ts'
 import { type Command, command } from './command.ts'
 import { PERSON_COMMANDS } from './person-commands.ts'
 import { SERVICE_COMMANDS } from './service-commands.ts'
@@ -32,7 +34,7 @@ const NAMES = command({
   ],
   options: {
     prefix: { value: 'TEXT', what: 'only names that begin with this' },
-    context: { value: 'NAME', names: 'contexts', what: 'a context other than the current one' },
+    context: SESSION_OPTIONS.context,
   },
   examples: ['latchkey completion names identity --prefix al'],
   load: async () => {
@@ -45,6 +47,7 @@ export const COMMANDS: readonly Command[] = [
   ...PERSON_COMMANDS,
   COMPLETION,
   NAMES,
-  ...ADMINISTRATOR_COMMANDS,
+  ...ENTITY_COMMANDS,
+  ...ACTION_COMMANDS,
   ...SERVICE_COMMANDS,
 ]
