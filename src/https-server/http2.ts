@@ -42,7 +42,8 @@ export interface Http2Options {
 
 /** RFC 9113 §6.5.2 recommends no fewer. Each one that is accepted has a connection to its upstream. */
 const MOST_STREAMS = 100
-const LARGEST_HEADERS = 32 * 1024
+/** D-44. */
+export const LARGEST_HEADERS = 32 * 1024
 
 const OPTIONS: ServerOptions = {
   settings: {

@@ -16,7 +16,7 @@ import { deferred } from '../base/time/deferred.ts'
 import type { Duration } from '../base/time/duration.ts'
 import { type Connection, followConnection, type Unreadable } from './connection.ts'
 import type { ConnectionLimit, Place } from './connection-limit.ts'
-import { connectionOf, createHttp2, type Http2Connection } from './http2.ts'
+import { connectionOf, createHttp2, type Http2Connection, LARGEST_HEADERS } from './http2.ts'
 import { answerPlainHttp, type PlainRequest } from './plain-http.ts'
 import { type ProxiedPeer, type ProxyProtocol, receiveProxied } from './receive-proxied.ts'
 import { secureContext, type TlsMaterial, type TlsVersions } from './secure-context.ts'
@@ -95,8 +95,6 @@ export interface HttpsServer {
   close(grace: Duration): Promise<void>
 }
 
-/** D-44. */
-const LARGEST_HEADERS = 32 * 1024
 /** How often timeouts are checked; with Node's default they would be up to half a minute late. */
 const CHECK_MILLISECONDS = 1_000
 /** How often a drain closes connections that have become idle. */
