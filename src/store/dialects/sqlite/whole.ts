@@ -2,9 +2,7 @@
 import { sql } from 'kysely'
 import { BATCH_ROWS } from '../../../domain/paging.ts'
 import type { Row, WholeFacts } from '../whole-facts.ts'
-
-/** SQLite result code: another connection has the file open. */
-const SQLITE_BUSY = 5
+import { resultCode, SQLITE_BUSY } from './driver.ts'
 
 /** No table has a column of this name. */
 const ROW_NUMBER = 'row number'
@@ -53,9 +51,8 @@ export const sqliteWhole: WholeFacts = {
       await sql`pragma journal_mode = wal`.execute(db)
       return 0
     } catch (error) {
-      const { cause } = error as { cause?: { errcode?: number } }
-      const errcode = cause?.errcode
-      if (errcode === undefined || (errcode & 0xff) !== SQLITE_BUSY) throw error
+      // Another connection has the file open.
+      if (resultCode((error as Error).cause) !== SQLITE_BUSY) throw error
       return 1
     }
   },
