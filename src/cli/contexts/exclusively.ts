@@ -19,7 +19,7 @@ export async function exclusively<T>(file: string, work: () => Promise<T>): Prom
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
     const begun = systemClock.uptime()
-    while (!isTaken(database)) {
+    while (!tryToLock(database)) {
       if (systemClock.uptime() - begun > PATIENCE_MILLISECONDS) {
         throw new CommandFailed(`another process keeps the lock on ${file}`, EXIT.again)
       }
@@ -31,7 +31,7 @@ export async function exclusively<T>(file: string, work: () => Promise<T>): Prom
   }
 }
 
-function isTaken(database: DatabaseSync): boolean {
+function tryToLock(database: DatabaseSync): boolean {
   try {
     database.exec('begin exclusive')
     return true
