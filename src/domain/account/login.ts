@@ -9,9 +9,9 @@ import { base64url, fromUtf8, sha256, utf8 } from '../../base/encoding.ts'
 import type { IdentityId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
-import { Failure } from '../../errors/catalogue.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import type { Caller } from '../audit/events.ts'
+import { startAgain } from '../login/request/find-request.ts'
 import { AUTH_REQUEST_LIFE, type StartedLogin, startLogin } from '../login/start.ts'
 import { exchangeCode } from '../tokens/exchange-code.ts'
 import type { AccountPorts } from './ports.ts'
@@ -110,11 +110,11 @@ export async function finishAccountLogin(
   const { clientId, vault, clock } = ports
   const bytes = sealed && vault.open(`${site}-login`, sealed, `${callback} ${state}`)
   const plain = bytes && fromUtf8(bytes)
-  if (!plain) throw refuse('the login was not begun in this browser')
+  if (!plain) throw startAgain('the login was not begun in this browser')
   const kept = JSON.parse(plain) as Kept
-  if (kept.expiresAt <= clock.now()) throw refuse('the login took too long')
-  if (iss !== issuer) throw refuse('the answer names another issuer')
-  if (code === undefined) throw refuse('the login was refused')
+  if (kept.expiresAt <= clock.now()) throw startAgain('the login took too long')
+  if (iss !== issuer) throw startAgain('the answer names another issuer')
+  if (code === undefined) throw startAgain('the login was refused')
   const tokens = await exchangeCode(ports, {
     clientId,
     code,
@@ -129,8 +129,4 @@ export async function finishAccountLogin(
     identityId: tokens.identityId,
     to: kept.to,
   }
-}
-
-function refuse(detail: string): Failure {
-  return new Failure('INVALID_AUTH_REQUEST', { detail })
 }
