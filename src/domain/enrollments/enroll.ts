@@ -13,7 +13,7 @@ import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import { usernameKey } from '../identities/authenticator.ts'
 import { invalid } from '../refusals.ts'
 import type { EnrollmentPorts } from './ports.ts'
-import { findEnrollment, takeEnrollment } from './use-enrollment.ts'
+import { findEnrollment, policyOf, takeEnrollment } from './use-enrollment.ts'
 
 /** Returns the identity with its certificate. Throws what `takeEnrollment` throws, and COULD_NOT_PROCESS_CSR, COULD_NOT_VALIDATE. */
 export async function enrollByCsr(
@@ -65,8 +65,7 @@ export async function enrollByPassword(
   if (given !== undefined && usernameKey(given) !== usernameKey(username)) {
     throw invalid('username', 'is not the one of the enrollment')
   }
-  const policy = await ports.authPolicies.find(identity.authPolicyId)
-  if (policy === undefined) throw new Error('an identity has a policy that does not exist')
+  const policy = await policyOf(ports, identity)
   const passwordHash = await hashNewPassword(ports, password, { username, identity, policy })
   const credential = { method: 'updb', username, passwordHash, lockedUntil: undefined } as const
   await takeEnrollment(ports, shown, identity.id, credential)

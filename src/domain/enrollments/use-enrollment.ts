@@ -12,6 +12,7 @@ import type { EnrollmentRefusalReason } from '../audit/reasons.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { CertAuthenticator, UpdbAuthenticator } from '../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
+import type { AuthPolicy } from '../policies/auth-policy.ts'
 import { inUse } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 import {
@@ -91,6 +92,16 @@ export function findEnrollment<Method extends EnrollmentMethod>(
     if (isDisabled(identity, now)) return refuse(ports, { state: 'disabled', identityId }, shown)
     return { enrollment, identity }
   })
+}
+
+/** The policy of an identity that enrolls, for its new password. */
+export async function policyOf(
+  { authPolicies }: Pick<EnrollmentPorts, 'authPolicies'>,
+  { authPolicyId }: Pick<Identity, 'authPolicyId'>,
+): Promise<AuthPolicy> {
+  const policy = await authPolicies.find(authPolicyId)
+  if (policy === undefined) throw new Error('an identity has a policy that does not exist')
+  return policy
 }
 
 /**

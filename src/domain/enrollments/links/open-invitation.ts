@@ -11,7 +11,7 @@ import type { AuthPolicy } from '../../policies/auth-policy.ts'
 import { type Enrollment, isReset } from '../enrollment.ts'
 import { signEnrollmentJwt } from '../enrollment-jwt.ts'
 import type { EnrollmentPorts } from '../ports.ts'
-import { findEnrollment } from '../use-enrollment.ts'
+import { findEnrollment, policyOf } from '../use-enrollment.ts'
 
 export interface OpenedInvitation {
   readonly enrollment: Enrollment
@@ -28,8 +28,7 @@ export async function openInvitation(
   caller: Caller,
 ): Promise<OpenedInvitation> {
   const { enrollment, identity } = await findEnrollment(ports, { token, method: 'link', caller })
-  const policy = await ports.authPolicies.find(identity.authPolicyId)
-  if (policy === undefined) throw new Error('an identity has a policy that does not exist')
+  const policy = await policyOf(ports, identity)
   return { enrollment, identity, policy, username: await usernameFor(ports, enrollment) }
 }
 

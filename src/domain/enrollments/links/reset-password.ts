@@ -11,7 +11,7 @@ import { hashNewPassword } from '../../factors/passwords/new-password.ts'
 import type { Authenticator, UpdbAuthenticator } from '../../identities/authenticator.ts'
 import { endSessionsWithin } from '../../sessions/ending/end-session.ts'
 import type { EnrollmentPorts } from '../ports.ts'
-import { findEnrollment, spendEnrollment } from '../use-enrollment.ts'
+import { findEnrollment, policyOf, spendEnrollment } from '../use-enrollment.ts'
 
 /** Returns the username. Throws what `findEnrollment` throws, and COULD_NOT_VALIDATE, SERVER_TOO_BUSY. */
 export async function resetPassword(
@@ -22,8 +22,7 @@ export async function resetPassword(
   const shown = { token, method: 'reset-password', caller } as const
   const { identity } = await findEnrollment(ports, shown)
   const { id: identityId } = identity
-  const policy = await ports.authPolicies.find(identity.authPolicyId)
-  if (policy === undefined) throw new Error('an identity has a policy that does not exist')
+  const policy = await policyOf(ports, identity)
   const { username } = passwordAmong(await ports.authenticators.listOf(identityId))
   const passwordHash = await hashNewPassword(ports, password, { username, identity, policy })
   let current = username
