@@ -1,20 +1,17 @@
-/**
- * HTTP/2 at the gateway: the same checks as for HTTP/1.1, requests that are smuggled or forged by it, and what a
- * connection may cost. D-405; RFC 9113; R101, R102.
- */
+/** HTTP/2 at the gateway: the same checks as for HTTP/1.1, and what a connection may cost. D-405; RFC 9113. */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from 'node:http2'
+import { constants } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, type TestContext, test } from 'node:test'
-import tls from 'node:tls'
+import { after, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { type Edge, type EdgeOptions, startEdge } from '../../test/support/edge/edge.ts'
+import { startEdge } from '../../test/support/edge/edge.ts'
 import { ALICE, openEdgePki } from '../../test/support/edge/edge-pki.ts'
 import { ended } from '../../test/support/edge/fake-controller.ts'
+import { http2Client, replyOf } from '../../test/support/edge/http2/client.ts'
 import { waitFor } from '../../test/support/process/child-service.ts'
 import { deferred } from '../base/time/deferred.ts'
 import { milliseconds } from '../base/time/duration.ts'
@@ -22,74 +19,11 @@ import { milliseconds } from '../base/time/duration.ts'
 const pki = await openEdgePki()
 after(() => pki.close())
 const alice = await pki.sessionCertificate(ALICE)
+const { open, openSession } = http2Client(pki, alice)
 
 function hasCurl(): boolean {
   const { stdout } = spawnSync('curl', ['--version'])
   return String(stdout).includes('HTTP2')
-}
-
-interface Reply {
-  readonly status: number
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly body: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of any shape
-  json(): any
-}
-
-interface Http2 {
-  readonly edge: Edge
-  readonly session: ClientHttp2Session
-  readonly closed: Promise<unknown>
-  ask(headers?: OutgoingHttpHeaders, body?: string): Promise<Reply>
-}
-
-async function open(t: TestContext, options: EdgeOptions = {}, shown = true): Promise<Http2> {
-  const edge = await startEdge(t, pki, alice, options)
-  return { edge, ...(await openSession(t, edge, shown)) }
-}
-
-async function openSession(t: TestContext, edge: Edge, shown = true) {
-  const session = connect(edge.url, {
-    ca: pki.root.pem,
-    ...(shown ? { cert: alice.pem, key: alice.keyPem } : {}),
-  })
-  session.on('error', () => undefined)
-  t.after(() => session.destroy())
-  await once(session, 'connect')
-  const closed = once(session, 'close')
-  const token = await pki.token()
-  return {
-    session,
-    closed,
-    ask: (headers: OutgoingHttpHeaders = {}, body?: string) =>
-      replyOf(session, { authorization: `Bearer ${token}`, ...headers }, body),
-  }
-}
-
-async function replyOf(
-  session: ClientHttp2Session,
-  headers: OutgoingHttpHeaders,
-  body?: string,
-): Promise<Reply> {
-  const stream = session.request(headers, { endStream: body === undefined })
-  stream.on('error', () => undefined)
-  if (body !== undefined) stream.end(body)
-  const answered = await Promise.race([
-    once(stream, 'response'),
-    once(stream, 'close').then(() => undefined),
-  ])
-  if (answered === undefined) throw new Error(`reset with ${stream.rstCode}`)
-  const [head] = answered as [Record<string, unknown>]
-  const chunks: Buffer[] = []
-  stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-  if (!stream.readableEnded) await Promise.race([once(stream, 'end'), once(stream, 'close')])
-  const text = Buffer.concat(chunks).toString()
-  return {
-    status: Number(head[':status']),
-    headers: head,
-    body: text,
-    json: () => JSON.parse(text),
-  }
 }
 
 describe('a request over HTTP/2', () => {
@@ -222,193 +156,6 @@ test('curl passes with HTTP/2, and with HTTP/1.1 if it wants that', {
     ])
     assert.equal(stdout, `${version} 200`)
   }
-})
-
-/** Bytes that no client library would send: RFC 9113 §4.1, with literal fields (RFC 7541 §6.2.2). */
-const frame = (type: number, flags: number, stream: number, payload: Uint8Array): Buffer => {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head[3] = type
-  head[4] = flags
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, payload])
-}
-const literal = ([name, value]: readonly [string, string]): Buffer => {
-  const text = (given: string) => {
-    const bytes = Buffer.from(given, 'latin1')
-    const length =
-      bytes.length < 127
-        ? [bytes.length]
-        : [127, ((bytes.length - 127) & 127) | 128, (bytes.length - 127) >> 7]
-    return Buffer.concat([Buffer.from(length), bytes])
-  }
-  return Buffer.concat([Buffer.from([0]), text(name), text(value)])
-}
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-const HEADERS = 1
-const RESET = 3
-const SETTINGS = 4
-const PING = 6
-const CONTINUATION = 9
-const END_STREAM = 1
-const END_HEADERS = 4
-
-type Fields = readonly (readonly [string, string])[]
-const request = (token: string, ...more: Fields): Fields => [
-  [':method', 'POST'],
-  [':scheme', 'https'],
-  [':path', '/'],
-  [':authority', 'gateway.example'],
-  ['authorization', `Bearer ${token}`],
-  ...more,
-]
-
-async function openRaw(t: TestContext, edge: Edge) {
-  const { port } = new URL(edge.url)
-  const socket = tls.connect({
-    port: Number(port),
-    host: 'localhost',
-    ca: pki.root.pem,
-    cert: alice.pem,
-    key: alice.keyPem,
-    ALPNProtocols: ['h2'],
-  })
-  socket.on('error', () => undefined)
-  t.after(() => socket.destroy())
-  await once(socket, 'secureConnect')
-  const types: number[] = []
-  let left = Buffer.alloc(0)
-  socket.on('data', (chunk: Buffer) => {
-    left = Buffer.concat([left, chunk])
-    while (left.length >= 9 && left.length >= 9 + left.readUIntBE(0, 3)) {
-      types.push(left[3] ?? -1)
-      left = left.subarray(9 + left.readUIntBE(0, 3))
-    }
-  })
-  socket.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0))]))
-  return { socket, types, closed: new Promise((resolve) => socket.once('close', resolve)) }
-}
-
-describe('nothing reaches the upstream of a request over HTTP/2', () => {
-  // RFC 9113 §8.2, §8.3: what could be read as two requests, or as another one, once it is HTTP/1.1.
-  const forged: Readonly<Record<string, (token: string) => Fields>> = {
-    'with a transfer coding': (token) => request(token, ['transfer-encoding', 'chunked']),
-    'with Connection': (token) => request(token, ['connection', 'x']),
-    'with an upgrade to h2c': (token) => request(token, ['upgrade', 'h2c']),
-    'with a line break in the path': (token) =>
-      request(token).map(([n, v]) => [n, n === ':path' ? '/ HTTP/1.1\r\nx: y' : v] as const),
-    'with a space in the path': (token) =>
-      request(token).map(([n, v]) => [n, n === ':path' ? '/ HTTP/1.1' : v] as const),
-    'with a space in the method': (token) =>
-      request(token).map(([n, v]) => [n, n === ':method' ? 'GET / HTTP/1.1' : v] as const),
-    'with an unknown method': (token) =>
-      request(token).map(([n, v]) => [n, n === ':method' ? 'FOO' : v] as const),
-    'with another scheme': (token) =>
-      request(token).map(([n, v]) => [n, n === ':scheme' ? 'http' : v] as const),
-    'with a path that is a URL': (token) =>
-      request(token).map(([n, v]) => [n, n === ':path' ? 'https://other/' : v] as const),
-    'with an upper-case name': (token) => request(token, ['X-Own', '1']),
-    'with a second path': (token) => [[':path', '/other'], ...request(token)],
-    'with a pseudo-field after the others': (token) => request(token, [':path', '/other']),
-    'with an unknown pseudo-field': (token) => [[':other', 'x'], ...request(token)],
-    'with another Host': (token) => request(token, ['host', 'other.example']),
-    'with an authority that has user information': (token) =>
-      request(token).map(([n, v]) => [n, n === ':authority' ? 'a@gateway.example' : v] as const),
-    'without an authority': (token) => request(token).filter(([n]) => n !== ':authority'),
-    'with two lengths': (token) => request(token, ['content-length', '0'], ['content-length', '0']),
-    'with a length that is not that of its body': (token) =>
-      request(token, ['content-length', '5']),
-    'with two credentials': (token) => request(token, ['zt-session', 'x']),
-    'with a repeated credential': (token) => request(token, ['authorization', 'Bearer x']),
-  }
-  for (const [what, fieldsOf] of Object.entries(forged)) {
-    test(what, async (t) => {
-      const edge = await startEdge(t, pki, alice)
-      const { socket, types } = await openRaw(t, edge)
-      const block = Buffer.concat(fieldsOf(await pki.token()).map(literal))
-      socket.write(frame(HEADERS, END_HEADERS | END_STREAM, 1, block))
-      // Refused by our answer (HEADERS), by a reset of the stream, or by the end of the connection.
-      await waitFor(
-        () => socket.destroyed || types.some((type) => [HEADERS, RESET, 7].includes(type)),
-        () => 'a refusal',
-      )
-      assert.equal(edge.upstream.requests.length, 0)
-      assert.equal(edge.upstream.received(), '')
-      const other = await openSession(t, edge)
-      assert.equal((await other.ask()).status, 200)
-    })
-  }
-
-  // nghttp2 drops a field that is not valid, as RFC 9113 §8.2.1 allows an intermediary to do.
-  test('that is in a field with a line break', async (t) => {
-    const edge = await startEdge(t, pki, alice)
-    const { socket, types } = await openRaw(t, edge)
-    const fields = request(
-      await pki.token(),
-      ['x', 'a\r\nx-latchkey-identity-id: admin'],
-      ['y: a\r\nx-latchkey-identity-id', 'admin'],
-    )
-    socket.write(frame(HEADERS, END_HEADERS | END_STREAM, 1, Buffer.concat(fields.map(literal))))
-    await waitFor(
-      () => types.includes(HEADERS),
-      () => 'an answer',
-    )
-    assert.equal(edge.upstream.received().includes('admin'), false)
-  })
-
-  test('that CONNECT begins, also the one for WebSockets, which is not offered', async (t) => {
-    const { edge, session } = await open(t)
-    assert.notEqual(session.remoteSettings.enableConnectProtocol, true)
-    const token = await pki.token()
-    const plain = { ':method': 'CONNECT', ':authority': '127.0.0.1:80' }
-    const reply = await replyOf(session, { ...plain, authorization: `Bearer ${token}` })
-    assert.equal(reply.status, 405)
-    assert.equal(reply.json().error.code, 'METHOD_NOT_ALLOWED')
-    assert.equal(edge.upstream.received(), '')
-  })
-})
-
-describe('a connection is cut that', () => {
-  // CVE-2023-44487: each stream costs a check and perhaps an upstream connection, and the limit of streams never applies.
-  test('opens streams and resets them without end', async (t) => {
-    const edge = await startEdge(t, pki, alice)
-    const { socket, closed } = await openRaw(t, edge)
-    const cancel = Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL])
-    const block = Buffer.concat(request('x').map(literal))
-    for (let i = 0; i < 2_000 && !socket.destroyed; i += 1) {
-      const id = 1 + 2 * i
-      socket.write(frame(HEADERS, END_HEADERS | END_STREAM, id, block))
-      socket.write(frame(RESET, 0, id, cancel))
-    }
-    await closed
-    assert.equal(edge.upstream.received(), '')
-  })
-
-  // CVE-2024-28182: a header block that never ends is kept and decoded for ever.
-  test('continues a header block without end', async (t) => {
-    const edge = await startEdge(t, pki, alice)
-    const { socket, closed } = await openRaw(t, edge)
-    socket.write(frame(HEADERS, END_STREAM, 1, Buffer.concat(request('x').map(literal))))
-    const more = Buffer.concat(Array.from({ length: 100 }, (_, i) => literal([`x-${i}`, 'y'])))
-    for (let i = 0; i < 100; i += 1) socket.write(frame(CONTINUATION, 0, 1, more))
-    await closed
-    assert.equal(edge.upstream.received(), '')
-  })
-
-  test('sends settings and pings without reading the answers', async (t) => {
-    const edge = await startEdge(t, pki, alice)
-    const { socket, closed } = await openRaw(t, edge)
-    socket.pause()
-    const ping = frame(PING, 0, 0, Buffer.alloc(8))
-    const settings = frame(SETTINGS, 0, 0, Buffer.from([0, 4, 0, 0, 255, 255]))
-    const many = Buffer.concat(Array.from({ length: 500 }, () => Buffer.concat([ping, settings])))
-    const flood = () => {
-      while (!socket.destroyed && socket.write(many)) {}
-    }
-    socket.on('drain', flood)
-    flood()
-    await closed
-  })
 })
 
 test('a client that reads nothing of a response is cut, and its upstream connection with it', async (t) => {
