@@ -4,74 +4,28 @@
  */
 import assert from 'node:assert/strict'
 import https from 'node:https'
-import { suite, type TestContext, test } from 'node:test'
-import { minutes, seconds } from '../../../src/base/time/duration.ts'
-import { presenting, shows } from '../../support/certificates/certificate-login.ts'
+import { suite, test } from 'node:test'
+import { seconds } from '../../../src/base/time/duration.ts'
+import { shows } from '../../support/certificates/certificate-login.ts'
 import { TestClock } from '../../support/clocks/clock.ts'
-import { enrollRouter, openFeed, readyFeed } from '../../support/edge/feed-client.ts'
+import { enrollRouter, readyFeed } from '../../support/edge/feed-client.ts'
 import { oidcSession } from '../../support/edge/live-session.ts'
 import { pass, startRealEdge, travellerOf } from '../../support/edge/real-edge.ts'
 import { eventually } from '../../support/eventually.ts'
 import { CLIENT_API } from '../../support/login/legacy.ts'
+import { administrate, assertRefused } from '../../support/management.ts'
 import {
-  type Administrator,
-  administrate,
-  assertRefused,
-  MANAGEMENT,
-} from '../../support/management.ts'
+  CONFIRM,
+  type Confirmations,
+  confirmationsOf,
+  end,
+  feedOf,
+  markAfter,
+  RUN,
+} from '../../support/monitoring/endings.ts'
 import { webAt } from '../../support/ports.ts'
-import { type Service, startService } from '../../support/service.ts'
-import { installation } from '../../support/stores/instances.ts'
-import { migratedDatabase } from '../../support/stores/migrated-database.ts'
+import { startService } from '../../support/service.ts'
 import { sql } from '../../support/stores/sql.ts'
-
-const CONFIRM = `${CLIENT_API}/router-confirmations`
-const RUN = 'program-number-1'
-
-// biome-ignore lint/suspicious/noExplicitAny: the answer is checked by its schema
-type Confirmations = any
-
-/** Ends a session as an administrator; answers the id of the ending. */
-async function end(admin: Administrator, id: string): Promise<string> {
-  const reply = await admin.call('DELETE', `/api-sessions/${id}`)
-  assert.equal(reply.status, 200, reply.text)
-  assert.deepEqual(reply.json(), { data: {}, meta: {} })
-  const ending = reply.headers['latchkey-ending']
-  assert.ok(typeof ending === 'string')
-  return ending
-}
-
-const confirmationsOf = (admin: Administrator, ending: string, wait = 0): Promise<Confirmations> =>
-  admin.get(`/endings/${ending}?wait=${wait}`)
-
-async function feedOf(
-  t: TestContext,
-  service: Service,
-  router: Awaited<ReturnType<typeof enrollRouter>>,
-  run = RUN,
-) {
-  const feed = await openFeed(t, service, router, undefined, run)
-  await feed.line(({ type }) => type === 'mark', 'a mark')
-  const calls = presenting(service, router.certificate)
-  return {
-    ...feed,
-    mark: () => feed.lines.findLast(({ type }) => type === 'mark').mark as string,
-    confirm: (json: unknown) => calls.call(CONFIRM, { json }),
-  }
-}
-
-/** The mark that comes after the end of this session. */
-async function markAfter(
-  feed: Awaited<ReturnType<typeof feedOf>>,
-  subject: string,
-): Promise<string> {
-  const ended = await feed.ended(subject)
-  const line = await feed.line(
-    (one) => one.type === 'mark' && feed.lines.indexOf(one) > feed.lines.indexOf(ended),
-    'the mark after it',
-  )
-  return line.mark
-}
 
 suite('one instance', () => {
   test('D-381: a gateway confirms an end when it has applied it, and the ledger has all of it', async (t) => {
@@ -360,87 +314,5 @@ suite('one instance', () => {
     }, 'the confirmation of the router that came back')
     assert.equal(state.routers.length, 1)
     assert.equal((await confirmationsOf(admin, first)).routers[0].state, 'confirmed')
-  })
-})
-
-test('D-381: two instances, and a gateway that is cut off', async (t) => {
-  const shared = await installation(await migratedDatabase())
-  const clock = new TestClock()
-  const [a, b] = await Promise.all([shared.start(t, { clock }), shared.start(t, { clock })])
-  const admin = await administrate(a)
-  const [here, there] = [await enrollRouter(t, admin), await enrollRouter(t, admin)]
-  await eventually(async () => {
-    const { status } = await presenting(b, there.certificate).call(`${CLIENT_API}/router-checks`, {
-      json: { ztSession: 'x' },
-    })
-    return status === 200 ? true : undefined
-  }, 'the CA at the other instance')
-  const feedHere = await feedOf(t, a, here, 'program-here')
-  const feedThere = await feedOf(t, b, there, 'program-there')
-  const person = await admin.createIdentity({ password: 'a password of somebody' })
-  const confirm = async (feed: typeof feedHere, run: string, id: string) => {
-    const mark = await markAfter(feed, id)
-    assert.equal((await feed.confirm({ run, mark })).status, 200)
-  }
-
-  await t.test('both instances and both routers confirm', async () => {
-    const session = await oidcSession(a, person)
-    const ending = await end(admin, session.id)
-    await confirm(feedHere, 'program-here', session.id)
-    await confirm(feedThere, 'program-there', session.id)
-    const state = await confirmationsOf(admin, ending, 10)
-    assert.equal(state.outcome, 'confirmed')
-    assert.equal(state.instances.length, 2)
-    assert.equal(state.routers.length, 2)
-    // Any instance can answer.
-    const { token } = await oidcSession(b)
-    const reply = await b.call(`${MANAGEMENT}/endings/${ending}`, {
-      headers: { authorization: `Bearer ${token}` },
-    })
-    assert.equal(reply.json().data.outcome, 'confirmed')
-  })
-
-  await t.test(
-    'one that is cut off is unconfirmed, with the time at which it refuses by itself',
-    async () => {
-      const session = await oidcSession(a, person)
-      feedThere.destroy()
-      await eventually(async () => {
-        const routers = await admin.get('/routers')
-        return routers.find((one: Confirmations) => one.id === there.identityId && !one.isConnected)
-      }, 'the instance has noticed')
-      const ending = await end(admin, session.id)
-      await confirm(feedHere, 'program-here', session.id)
-      const state = await confirmationsOf(admin, ending, 3)
-      assert.equal(state.outcome, 'pending')
-      const cutOff = state.routers.find((one: Confirmations) => one.id === there.identityId)
-      assert.equal(cutOff.state, 'cut-off')
-      assert.equal(cutOff.confirmedAt, null)
-      const left = Date.parse(cutOff.refusesAt) - Date.parse(state.endedAt)
-      assert.ok(left > 0 && left <= 30_000, String(left))
-      clock.advance(seconds(31))
-      assert.equal((await confirmationsOf(admin, ending)).outcome, 'elapsed')
-
-      // It comes back, to the other instance.
-      const again = await feedOf(t, a, there, 'program-there')
-      await again.ended(session.id)
-      assert.equal((await again.confirm({ run: 'program-there', mark: again.mark() })).status, 200)
-      await eventually(async () => {
-        const now = await confirmationsOf(admin, ending)
-        return now.outcome === 'confirmed' ? now : undefined
-      }, 'its confirmation')
-    },
-  )
-
-  await t.test('one that had refused everything before has nothing to confirm', async () => {
-    feedHere.destroy()
-    await eventually(async () => {
-      const routers = await admin.get('/routers')
-      return routers.find((one: Confirmations) => one.id === here.identityId && !one.isConnected)
-    }, 'the instance has noticed')
-    clock.advance(minutes(1))
-    const session = await oidcSession(a, person)
-    const state = await confirmationsOf(admin, await end(admin, session.id))
-    assert.ok(!state.routers.some((one: Confirmations) => one.id === here.identityId))
   })
 })
