@@ -3,6 +3,7 @@
  * or CAs. The calls that make something answer once it is there; a test of a refusal uses `call`.
  */
 import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
 import { ApiError } from '../../src/contract/envelope.ts'
 import type { Reply } from './http-client.ts'
 import {
@@ -13,7 +14,12 @@ import {
   submitPassword,
   type Tokens,
 } from './login/login.ts'
-import { ADMIN, type Service as RunningService } from './service.ts'
+import {
+  ADMIN,
+  type Service as RunningService,
+  type ServiceOptions,
+  startService,
+} from './service.ts'
 
 type Service = Pick<RunningService, 'baseUrl' | 'call'>
 
@@ -72,6 +78,16 @@ export async function administrate(
 ): Promise<Administrator> {
   const { access_token } = await logInAs(service, credentials)
   return administratorWith(service, access_token)
+}
+
+/** A service whose clock stands still, and its administrator. */
+export async function startHeld(
+  t: TestContext,
+  options: ServiceOptions = {},
+): Promise<{ readonly service: RunningService; readonly admin: Administrator }> {
+  const service = await startService(t, options)
+  service.clock.hold()
+  return { service, admin: await administrate(service) }
 }
 
 /** An administrator who has a token already. */

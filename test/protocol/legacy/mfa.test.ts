@@ -3,7 +3,7 @@
  * D-17, D-19; R087, R089.
  */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import {
   FreshRecoveryCodesReply,
   MfaEnrollmentReply,
@@ -21,15 +21,9 @@ import {
 } from '../../support/login/authenticator-app.ts'
 import { APIS, authenticate, CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
 import { answerOf, bearer } from '../../support/login/login.ts'
-import { administrate, assertRefused, logInAs } from '../../support/management.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { assertRefused, logInAs, startHeld } from '../../support/management.ts'
+import type { Service } from '../../support/service.ts'
 import { sql } from '../../support/stores/sql.ts'
-
-async function start(t: TestContext) {
-  const service = await startService(t)
-  service.clock.hold()
-  return { service, admin: await administrate(service) }
-}
 
 type SessionCall = (path: string, options?: CallOptions) => Promise<Reply>
 
@@ -51,7 +45,7 @@ const KINDS: Readonly<
 for (const [kind, session] of Object.entries(KINDS)) {
   for (const api of APIS) {
     test(`API 3.1: the whole life of an app, in a full ${kind} session on ${api}`, async (t) => {
-      const { service, admin } = await start(t)
+      const { service, admin } = await startHeld(t)
       const ada = await admin.createIdentity({ password: PASSWORD })
       const call = await session(service, ada)
       await wholeLife(service, call, api, ada)
@@ -199,7 +193,7 @@ async function renewal(
 }
 
 test('R089: new recovery codes work at a login, and a code that bought them does not', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const call = callsOf(service, await legacyToken(service, ada))
   await call(`${CLIENT_API}/authenticate/mfa`, { json: { code: ada.app.nextCode() } })
@@ -213,7 +207,7 @@ test('R089: new recovery codes work at a login, and a code that bought them does
 })
 
 test('R085: of many renewals with one code at the same moment one wins', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const call = callsOf(service, await legacyToken(service, ada))
   await call(`${CLIENT_API}/authenticate/mfa`, { json: { code: ada.app.nextCode() } })
@@ -230,7 +224,7 @@ test('R085: of many renewals with one code at the same moment one wins', async (
 })
 
 test('D-16: removing the app leaves the session alone', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const call = callsOf(service, await legacyToken(service, ada))
   await call(`${CLIENT_API}/authenticate/mfa`, { json: { code: ada.app.nextCode() } })
@@ -241,7 +235,7 @@ test('D-16: removing the app leaves the session alone', async (t) => {
 })
 
 test('R109: an app that comes or goes, and new recovery codes, leave events', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const call = callsOf(service, await legacyToken(service, ada))
   const mfa = `${CLIENT_API}/current-identity/mfa`

@@ -3,7 +3,7 @@
  * D-52; R026, R083, R085, R090.
  */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { minutes, seconds } from '../../../src/base/time/duration.ts'
 import { AuthenticateReply } from '../../../src/contract/current-api-session.ts'
 import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
@@ -23,17 +23,11 @@ import {
   legacyTotpQuery,
 } from '../../support/login/legacy.ts'
 import { bearer } from '../../support/login/login.ts'
-import { administrate, assertRefused } from '../../support/management.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { administrate, assertRefused, startHeld } from '../../support/management.ts'
+import type { Service } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
 import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { sql } from '../../support/stores/sql.ts'
-
-async function start(t: TestContext) {
-  const service = await startService(t)
-  service.clock.hold()
-  return { service, admin: await administrate(service) }
-}
 
 /** D-51: all that a partial session may, besides its logout. */
 const MAY = APIS.flatMap((api) => [
@@ -62,7 +56,7 @@ function routesOf(service: Service) {
 for (const isTotpEnrolled of [true, false]) {
   const what = isTotpEnrolled ? 'whose code is outstanding' : 'that must enroll first'
   test(`D-51: a session ${what} may only what completes or ends it`, async (t) => {
-    const { service, admin } = await start(t)
+    const { service, admin } = await startHeld(t)
     // An administrator, so that being one does not help either.
     const identity = { isAdmin: true, policy: await totpPolicy(admin) }
     const ada = isTotpEnrolled
@@ -98,7 +92,7 @@ function assertUntouched(
 }
 
 test('D-51: the answer to the login says what is outstanding, and where to send it', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const policy = await totpPolicy(admin)
   const bob = await admin.createIdentity({ password: PASSWORD, policy })
   const ada = await enrolledPerson(service, admin)
@@ -127,7 +121,7 @@ test('D-51: the answer to the login says what is outstanding, and where to send 
 
 for (const api of APIS) {
   test(`D-51: POST ${api}/authenticate/mfa completes a session`, async (t) => {
-    const { service, admin } = await start(t)
+    const { service, admin } = await startHeld(t)
     const ada = await enrolledPerson(service, admin)
     const login = await authenticate(service, ada, api)
     const { token, id } = login.json().data
@@ -170,7 +164,7 @@ for (const api of APIS) {
 }
 
 test('D-17: a recovery code completes a session, once', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const code = (ada.recoveryCodes[0] ?? '').toLowerCase()
   const mfa = `${CLIENT_API}/authenticate/mfa`
@@ -184,7 +178,7 @@ test('D-17: a recovery code completes a session, once', async (t) => {
 })
 
 test('API 3.1: POST /authenticate/mfa where nothing is enrolled is 409', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const policy = await totpPolicy(admin)
   for (const identity of [{ policy }, {}]) {
     const bob = await admin.createIdentity({ password: PASSWORD, ...identity })
@@ -197,7 +191,7 @@ test('API 3.1: POST /authenticate/mfa where nothing is enrolled is 409', async (
 })
 
 test('D-13: the code of another identity completes nothing', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const [ada, bob] = [await enrolledPerson(service, admin), await enrolledPerson(service, admin)]
   const call = callsOf(service, await legacyToken(service, ada))
   const json = { code: bob.app.code() }
@@ -206,7 +200,7 @@ test('D-13: the code of another identity completes nothing', async (t) => {
 })
 
 test('R085: of one code on many sessions at the same moment one is completed', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const tokens = []
   for (let i = 0; i < 5; i += 1) tokens.push(await legacyToken(service, ada))
@@ -225,7 +219,7 @@ test('R085: of one code on many sessions at the same moment one is completed', a
 
 // Attack: somebody has the password of a person with an app, and wants an app of his own in its place.
 test('R090: a partial session can neither replace nor remove nor see a verified app', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const call = callsOf(service, await legacyToken(service, ada))
   for (const api of APIS) {
@@ -252,7 +246,7 @@ test('R090: a partial session can neither replace nor remove nor see a verified 
 })
 
 test('D-51: verifying an enrollment completes the session that began it, and no other', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const bob = await admin.createIdentity({ password: PASSWORD, policy: await totpPolicy(admin) })
   const call = callsOf(service, await legacyToken(service, bob))
   const other = callsOf(service, await legacyToken(service, bob))
@@ -268,7 +262,7 @@ test('D-51: verifying an enrollment completes the session that began it, and no 
 
 test('D-465: a policy that demands a code is not met by an app that an old session sets up', async (t) => {
   // Attack: a token was stolen some time ago. The policy is made stricter, and the thief sets up an app of their own.
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const policy = await admin.createPolicy({ primary: { updb: { allowed: true } } })
   const bob = await admin.createIdentity({ password: PASSWORD, policy })
   const call = callsOf(service, await legacyToken(service, bob))
@@ -286,7 +280,7 @@ test('D-465: a policy that demands a code is not met by an app that an old sessi
 })
 
 test('R026: the token of a partial session is not a bearer token either', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const token = await legacyToken(service, ada)
   const reply = await service.call(`${CLIENT_API}/current-identity`, bearer(token))

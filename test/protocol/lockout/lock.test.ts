@@ -3,7 +3,7 @@
  * of a person, slowly, from many places, and listens for the moment the answer changes.
  */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { milliseconds, minutes } from '../../../src/base/time/duration.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { authenticate } from '../../support/login/legacy.ts'
@@ -13,17 +13,12 @@ import {
   administrate,
   assertRefused,
   type CreatedIdentity,
+  startHeld,
 } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { sql } from '../../support/stores/sql.ts'
 
 const PASSWORD = 'a password of somebody'
-
-async function start(t: TestContext) {
-  const service = await startService(t)
-  service.clock.hold()
-  return { service, admin: await administrate(service) }
-}
 
 async function person(
   admin: Administrator,
@@ -64,7 +59,7 @@ const authenticatorOf = async (admin: Administrator, { id }: CreatedIdentity) =>
   (await admin.get(`/identities/${id}/authenticators`))[0]
 
 test('D-22: as many failures as the policy says lock the password, not one less', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   for (const maxAttempts of [1, 3]) {
     const ada = await person(admin, { maxAttempts, lockoutDurationMinutes: 5 })
     await fail(service, ada, maxAttempts - 1)
@@ -75,7 +70,7 @@ test('D-22: as many failures as the policy says lock the password, not one less'
 })
 
 test('API 4.4: the default is ten attempts, then fifteen minutes', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await admin.createIdentity({ password: PASSWORD })
   await fail(service, ada, 10)
   assert.equal(await isOpen(service, ada), false)
@@ -84,7 +79,7 @@ test('API 4.4: the default is ten attempts, then fifteen minutes', async (t) => 
 })
 
 test('R078: a lock ends by itself, to the millisecond, and attempts while it holds do not lengthen it', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await person(admin, { maxAttempts: 2, lockoutDurationMinutes: 5 })
   await fail(service, ada, 2)
   service.clock.advance(milliseconds(minutes(5) - 1))
@@ -95,7 +90,7 @@ test('R078: a lock ends by itself, to the millisecond, and attempts while it hol
 })
 
 test('D-22: after a lock has ended the count starts again', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await person(admin, { maxAttempts: 3, lockoutDurationMinutes: 5 })
   for (let round = 0; round < 2; round += 1) {
     await fail(service, ada, 3)
@@ -111,7 +106,7 @@ test('D-22: after a lock has ended the count starts again', async (t) => {
 })
 
 test('D-22: a duration of 0 locks until an administrator unlocks', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await person(admin, { maxAttempts: 2, lockoutDurationMinutes: 0 })
   await fail(service, ada, 2)
   service.clock.advance(minutes(60 * 24 * 365 * 3))
@@ -127,7 +122,7 @@ test('D-22: a duration of 0 locks until an administrator unlocks', async (t) => 
 })
 
 test('D-22: an administrator ends a lock with an end of its own, too', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await person(admin, { maxAttempts: 1, lockoutDurationMinutes: 60 })
   await fail(service, ada, 1)
   assert.equal(await isOpen(service, ada), false)
@@ -136,7 +131,7 @@ test('D-22: an administrator ends a lock with an end of its own, too', async (t)
 })
 
 test('D-22: 0 attempts never lock', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await person(admin, { maxAttempts: 0, lockoutDurationMinutes: 5 })
   await fail(service, ada, 15)
   assert.equal(await isOpen(service, ada), true)
@@ -144,7 +139,7 @@ test('D-22: 0 attempts never lock', async (t) => {
 })
 
 test('R078: a correct password restarts the count', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await person(admin, { maxAttempts: 3, lockoutDurationMinutes: 5 })
   for (let round = 0; round < 4; round += 1) {
     await fail(service, ada, 2)
@@ -154,7 +149,7 @@ test('R078: a correct password restarts the count', async (t) => {
 
 // A comparable product counted every attempt before it was judged, and locked people out who made no mistake.
 test('R078: right passwords never count, however many and however close together', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await person(admin, { maxAttempts: 2, lockoutDurationMinutes: 5 })
   await fail(service, ada, 1)
   for (let i = 0; i < 3; i += 1) assert.equal(await isOpen(service, ada), true)
@@ -167,7 +162,7 @@ test('R078: right passwords never count, however many and however close together
 })
 
 test('R077: locked, wrong password, unknown name and disabled identity get the same answer', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const lock = { maxAttempts: 1, lockoutDurationMinutes: 60 }
   const [ada, bob, eve] = [
     await person(admin, lock),
@@ -196,7 +191,7 @@ test('R077: locked, wrong password, unknown name and disabled identity get the s
 })
 
 test('D-22: the lock applies only to the password', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await person(admin, { maxAttempts: 1, lockoutDurationMinutes: 60 })
   const session = await authenticate(service, ada)
   const headers = { 'zt-session': session.json().data.token }
@@ -209,7 +204,7 @@ test('D-22: the lock applies only to the password', async (t) => {
 })
 
 test('D-22: failures at one name do not count for other names', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const lock = { maxAttempts: 2, lockoutDurationMinutes: 60 }
   const [ada, bob] = [await person(admin, lock), await person(admin, lock)]
   await fail(service, ada, 4)
@@ -218,7 +213,7 @@ test('D-22: failures at one name do not count for other names', async (t) => {
 })
 
 test('API 4.2: failures at other spellings of a name count for the same password', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const policy = await admin.createPolicy({
     primary: { updb: { allowed: true, maxAttempts: 3, lockoutDurationMinutes: 60 } },
   })
@@ -228,7 +223,7 @@ test('API 4.2: failures at other spellings of a name count for the same password
 })
 
 test('R109: the failure that locks leaves an event, once, with the reasons that callers do not learn', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await person(admin, { maxAttempts: 2, lockoutDurationMinutes: 60 })
   await fail(service, ada, 4)
   assert.equal(await isOpen(service, ada), false)

@@ -3,7 +3,7 @@
  * trigger and, where the table has one, the condition.
  */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import {
   enrolledPerson,
@@ -23,16 +23,10 @@ import {
   REDIRECT_URI,
   submitPassword,
 } from '../../support/login/login.ts'
-import { administrate, assertRefused } from '../../support/management.ts'
-import { ADMIN, type Service, startService } from '../../support/service.ts'
+import { assertRefused, startHeld } from '../../support/management.ts'
+import { ADMIN, type Service } from '../../support/service.ts'
 
 const WRONG = { ...ADMIN, password: 'wrong horse battery' }
-
-async function start(t: TestContext) {
-  const service = await startService(t)
-  service.clock.hold()
-  return { service, admin: await administrate(service) }
-}
 
 /** The state as a client can tell it: what the endpoints of a login say to the id. */
 async function stateOf(service: Service, id: string): Promise<string> {
@@ -50,7 +44,7 @@ function assertCode(reply: Awaited<ReturnType<Service['call']>>): void {
 }
 
 test('SPEC Auth request: (none), GET /oidc/authorization with a valid PKCE request', async (t) => {
-  const { service } = await start(t)
+  const { service } = await startHeld(t)
   for (const [method, path] of [
     [undefined, '/oidc/login/username'],
     ['password', '/oidc/login/username'],
@@ -69,7 +63,7 @@ test('SPEC Auth request: (none), GET /oidc/authorization with a valid PKCE reque
 })
 
 test('SPEC Auth request: awaiting primary credentials, accepted, no secondary factor required', async (t) => {
-  const { service } = await start(t)
+  const { service } = await startHeld(t)
   const login = await beginLogin(service)
   const reply = await submitPassword(service, login.authRequestId)
   assertCode(reply)
@@ -78,7 +72,7 @@ test('SPEC Auth request: awaiting primary credentials, accepted, no secondary fa
 })
 
 test('SPEC Auth request: awaiting primary credentials, accepted, secondary factors outstanding', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await admin.createIdentity({ password: PASSWORD, policy: await totpPolicy(admin) })
   const { reply, authRequestId } = await partialLogin(service, ada)
   assert.deepEqual(Object.keys(reply.json()), ['authQueries'])
@@ -90,7 +84,7 @@ test('SPEC Auth request: awaiting primary credentials, accepted, secondary facto
 })
 
 test('SPEC Auth request: awaiting primary credentials, failed: they may be retried', async (t) => {
-  const { service } = await start(t)
+  const { service } = await startHeld(t)
   const { authRequestId } = await beginLogin(service)
   for (let attempt = 0; attempt < 3; attempt += 1) {
     assertRefused(await submitPassword(service, authRequestId, WRONG), 401, 'INVALID_AUTH')
@@ -100,7 +94,7 @@ test('SPEC Auth request: awaiting primary credentials, failed: they may be retri
 })
 
 test('SPEC Auth request: partially authenticated, POST /oidc/login/totp, the code is valid', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const { authRequestId } = await partialLogin(service, ada)
   assertCode(await submitCode(service, authRequestId, ada.app.code()))
@@ -108,7 +102,7 @@ test('SPEC Auth request: partially authenticated, POST /oidc/login/totp, the cod
 })
 
 test('SPEC Auth request: partially authenticated, POST /oidc/login/totp, the code is invalid', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const { authRequestId } = await partialLogin(service, ada)
   const reply = await submitCode(service, authRequestId, ada.app.wrongCode())
@@ -120,7 +114,7 @@ test('SPEC Auth request: partially authenticated, POST /oidc/login/totp, the cod
 })
 
 test('SPEC Auth request: code issued, POST /oidc/token with a valid code and verifier', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const login = await partialLogin(service, ada)
   const reply = await submitCode(service, login.authRequestId, ada.app.code())
@@ -140,7 +134,7 @@ test('SPEC Auth request: code issued, POST /oidc/token with a valid code and ver
 })
 
 test('R026: while partially authenticated only the login endpoints work', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const login = await partialLogin(service, ada)
   for (const credential of [login.authRequestId, login.verifier, ada.app.code()]) {

@@ -3,7 +3,7 @@
  * comes or goes. D-13, D-16; R092.
  */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import {
   type EnrolledPerson,
@@ -20,14 +20,8 @@ import {
 } from '../../support/login/authenticator-app.ts'
 import { assertPartial, CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
 import { answerOf, submitPassword } from '../../support/login/login.ts'
-import { administrate, assertRefused, logInAs } from '../../support/management.ts'
-import { type Service, startService } from '../../support/service.ts'
-
-async function start(t: TestContext) {
-  const service = await startService(t)
-  service.clock.hold()
-  return { service, admin: await administrate(service) }
-}
+import { assertRefused, logInAs, startHeld } from '../../support/management.ts'
+import type { Service } from '../../support/service.ts'
 
 function again(service: Service, id: string, person: { username: string; password: string }) {
   const { username, password } = person
@@ -35,7 +29,7 @@ function again(service: Service, id: string, person: { username: string; passwor
 }
 
 test('D-13: a second primary login on one auth request', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const policy = await totpPolicy(admin)
   const ada = await enrolledPerson(service, admin)
   const bob = await enrolledPerson(service, admin)
@@ -97,7 +91,7 @@ test('D-13: a second primary login on one auth request', async (t) => {
 
 // Attack: the same, in a race: the password of one and the code of another at the same moment.
 test('D-13: a password of one and a code of another at once never make one login', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const [ada, bob] = [await enrolledPerson(service, admin), await enrolledPerson(service, admin)]
   for (let round = 0; round < 5; round += 1) {
     const login = await partialLogin(service, ada)
@@ -119,7 +113,7 @@ test('D-13: a password of one and a code of another at once never make one login
 })
 
 test('D-13: a code of one identity never counts for another', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const bob = await enrolledPerson(service, admin)
   const { authRequestId } = await partialLogin(service, bob)
@@ -132,7 +126,7 @@ test('D-13: a code of one identity never counts for another', async (t) => {
 })
 
 test('R092: after an enrollment every later login asks for a code, though the policy does not', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await admin.createIdentity({ password: PASSWORD })
   await logInAs(service, ada)
   const { app } = await setUpApp(service, ada)
@@ -146,7 +140,7 @@ test('R092: after an enrollment every later login asks for a code, though the po
 })
 
 test('D-16: after an administrator removes the app, the login continues without it', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
 
   await t.test('where the policy demands none, the next password is enough', async () => {
     const ada = await enrolledPerson(service, admin)
@@ -173,7 +167,7 @@ test('D-16: after an administrator removes the app, the login continues without 
 })
 
 test('an identity that is disabled in the middle of a login', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const policy = await totpPolicy(admin)
 
   const assertOver = async (

@@ -2,7 +2,7 @@
  * Codes of the app and recovery codes: which are taken, and that each is taken once. D-17; R084, R085, R087, R088.
  */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { seconds } from '../../../src/base/time/duration.ts'
 import {
   type EnrolledPerson,
@@ -13,17 +13,11 @@ import {
 } from '../../support/login/authenticator-app.ts'
 import { CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
 import { answerOf } from '../../support/login/login.ts'
-import { administrate, assertRefused } from '../../support/management.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { administrate, assertRefused, startHeld } from '../../support/management.ts'
+import type { Service } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
 import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { sql } from '../../support/stores/sql.ts'
-
-async function start(t: TestContext) {
-  const service = await startService(t)
-  service.clock.hold()
-  return { service, admin: await administrate(service) }
-}
 
 /** The answer to a code on a login of its own: `taken`, or the code of the refusal. */
 async function tryCode(service: Service, person: EnrolledPerson, code: string): Promise<string> {
@@ -35,7 +29,7 @@ async function tryCode(service: Service, person: EnrolledPerson, code: string): 
 }
 
 test('R084: codes of one step before and after are taken, and none further away', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   for (const [drift, expected] of [
     [-2, 'refused'],
     [-1, 'taken'],
@@ -49,7 +43,7 @@ test('R084: codes of one step before and after are taken, and none further away'
 })
 
 test('R084: the secret has 160 bits, is never the same, and is not in the database as it is', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const people = [await enrolledPerson(service, admin), await enrolledPerson(service, admin)]
   const secrets = people.map(({ app }) => new URL(app.provisioningUrl).searchParams.get('secret'))
   assert.notEqual(secrets[0], secrets[1])
@@ -61,14 +55,14 @@ test('R084: the secret has 160 bits, is never the same, and is not in the databa
 })
 
 test('D-17: spaces in a code do not count, as apps show it in groups', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const code = ada.app.nextCode()
   assert.equal(await tryCode(service, ada, ` ${code.slice(0, 3)} ${code.slice(3)} `), 'taken')
 })
 
 test('D-18: codes that only look like one are wrong', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const code = ada.app.nextCode()
   const arabic = [...code].map((digit) => String.fromCodePoint(0x660 + Number(digit))).join('')
@@ -88,7 +82,7 @@ test('D-18: codes that only look like one are wrong', async (t) => {
 
 // Attack: a code that was seen over the shoulder, or on a phishing page, is used again within its half minute.
 test('R085: a time step is taken once', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const code = ada.app.nextCode()
   assert.equal(await tryCode(service, ada, code), 'taken')
@@ -98,7 +92,7 @@ test('R085: a time step is taken once', async (t) => {
 })
 
 test('R085: when a step was taken, the one before it is burnt too', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const earlier = ada.app.nextCode()
   const later = ada.app.nextCode()
@@ -108,7 +102,7 @@ test('R085: when a step was taken, the one before it is burnt too', async (t) =>
 })
 
 test('R085: a replayed code and a wrong one get the same answer', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const code = ada.app.nextCode()
   assert.equal(await tryCode(service, ada, code), 'taken')
@@ -123,7 +117,7 @@ test('R085: a replayed code and a wrong one get the same answer', async (t) => {
 })
 
 test('D-17: verifying an enrollment burns no step', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   // The clock stands still: this is the code that verified the enrollment.
   assert.equal(await tryCode(service, ada, ada.app.code()), 'taken')
@@ -131,7 +125,7 @@ test('D-17: verifying an enrollment burns no step', async (t) => {
 })
 
 test('R085: of one code on many logins at the same moment one wins', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   await oneWins(
     Array.from({ length: 5 }, () => service),
@@ -141,7 +135,7 @@ test('R085: of one code on many logins at the same moment one wins', async (t) =
 })
 
 test('R087: of one recovery code on many logins at the same moment one wins', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   await oneWins(
     Array.from({ length: 5 }, () => service),
@@ -151,7 +145,7 @@ test('R087: of one recovery code on many logins at the same moment one wins', as
 })
 
 test('R028: one code posted many times at once on one login yields one code', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const login = await partialLogin(service, ada)
   const code = ada.app.nextCode()
@@ -221,7 +215,7 @@ test('R085: two instances on one database', async (t) => {
 })
 
 test('recovery codes', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const left = async (person: EnrolledPerson) => {
     const token = await legacyToken(service, person)
     const call = callsOf(service, token)

@@ -3,7 +3,7 @@
  * R087, R089 – R091.
  */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { URI } from 'otpauth'
 import {
   cancelEnrollment,
@@ -18,17 +18,11 @@ import {
   verifyEnrollment,
 } from '../../support/login/authenticator-app.ts'
 import { answerOf, beginLogin, submitPassword } from '../../support/login/login.ts'
-import { type Administrator, administrate, assertRefused } from '../../support/management.ts'
-import { type Service, type ServiceOptions, startService } from '../../support/service.ts'
+import { type Administrator, assertRefused, startHeld } from '../../support/management.ts'
+import type { Service } from '../../support/service.ts'
 
 /** Neither digits nor the letters of recovery codes: right for nobody. */
 const NO_CODE = '00000x'
-
-async function start(t: TestContext, options: ServiceOptions = {}) {
-  const service = await startService(t, options)
-  service.clock.hold()
-  return { service, admin: await administrate(service) }
-}
 
 /** Somebody without an app whose policy demands one, after the password. */
 async function newcomer(service: Service, admin: Administrator, name?: string) {
@@ -40,7 +34,7 @@ async function newcomer(service: Service, admin: Administrator, name?: string) {
 }
 
 test('R089: starting twice replaces what is pending, with its recovery codes', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const { login, id } = await newcomer(service, admin)
   const first = await scanned(service, id)
   const second = await scanned(service, id)
@@ -52,7 +46,7 @@ test('R089: starting twice replaces what is pending, with its recovery codes', a
 })
 
 test('R087: only the recovery codes of the verified enrollment work', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const { ada, id } = await newcomer(service, admin)
   const first = await scanned(service, id)
   const second = await scanned(service, id)
@@ -66,7 +60,7 @@ test('R087: only the recovery codes of the verified enrollment work', async (t) 
 })
 
 test('R089: a wrong code verifies nothing and leaves the enrollment pending', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const { ada, id } = await newcomer(service, admin)
   const { app, recoveryCodes } = await scanned(service, id)
   // A recovery code proves no app.
@@ -78,7 +72,7 @@ test('R089: a wrong code verifies nothing and leaves the enrollment pending', as
 })
 
 test('R089: verifying and cancelling what was never started, or is cancelled, is 404', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const { id } = await newcomer(service, admin)
   const notStarted = async () => {
     const verified = await verifyEnrollment(service, id, NO_CODE)
@@ -93,7 +87,7 @@ test('R089: verifying and cancelling what was never started, or is cancelled, is
 
 // Attack: somebody has the password of a person with an app, and wants an app of his own in its place.
 test('R090: a half-logged-in caller cannot replace, verify again or remove a verified app', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const { authRequestId: id } = await partialLogin(service, ada)
   const started = await startEnrollment(service, id)
@@ -108,7 +102,7 @@ test('R090: a half-logged-in caller cannot replace, verify again or remove a ver
 })
 
 test('R090: two logins of one person: the app that is verified first stays', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const { ada, login, id } = await newcomer(service, admin)
   const other = await partialLogin(service, ada)
   const { app } = await scanned(service, id)
@@ -122,7 +116,7 @@ test('R090: two logins of one person: the app that is verified first stays', asy
 })
 
 test('R089: of two verifications at the same moment one wins, and one code is issued', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const { login, id } = await newcomer(service, admin)
   const { app } = await scanned(service, id)
   const replies = await Promise.all(
@@ -141,7 +135,7 @@ test('R089: of two verifications at the same moment one wins, and one code is is
 })
 
 test('D-20: a code after the enrollment gets a new authorization code, and the earlier one is dead', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const { login, id } = await newcomer(service, admin)
   const { app } = await scanned(service, id)
   const verified = await verifyEnrollment(service, id, app.code())
@@ -154,7 +148,7 @@ test('D-20: a code after the enrollment gets a new authorization code, and the e
 })
 
 test('D-20: that holds once, for a valid code, and not after the exchange', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
 
   await t.test('a wrong code leaves the first authorization code alive', async () => {
     const policy = await totpPolicy(admin)
@@ -183,7 +177,7 @@ test('D-20: that holds once, for a valid code, and not after the exchange', asyn
 })
 
 test('R091: names with odd characters arrive in the app as they are', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const policy = await totpPolicy(admin)
   const names = [
     'a:b',
@@ -215,7 +209,7 @@ test('R091: names with odd characters arrive in the app as they are', async (t) 
 })
 
 test('D-19: the issuer that the app shows can be configured', async (t) => {
-  const { service, admin } = await start(t, {
+  const { service, admin } = await startHeld(t, {
     config: { edge: { totp: { hostname: 'login.example.org' } } },
   })
   const { id } = await newcomer(service, admin, 'ada')
@@ -229,7 +223,7 @@ test('D-19: the issuer that the app shows can be configured', async (t) => {
 })
 
 test('the enrollment of an identity that nothing demands a code of cannot begin in a login', async (t) => {
-  const { service } = await start(t)
+  const { service } = await startHeld(t)
   const { authRequestId } = await beginLogin(service)
   assert.equal((await submitPassword(service, authRequestId)).status, 302)
   assertRefused(await startEnrollment(service, authRequestId), 400, 'INVALID_AUTH_REQUEST')

@@ -4,7 +4,7 @@
  * likes and from everywhere a code is asked for.
  */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { milliseconds, minutes, seconds } from '../../../src/base/time/duration.ts'
 import type { Reply } from '../../support/http-client.ts'
 import {
@@ -20,15 +20,9 @@ import {
 } from '../../support/login/authenticator-app.ts'
 import { authenticate, CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
 import { answerOf } from '../../support/login/login.ts'
-import { administrate, assertRefused } from '../../support/management.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { assertRefused, startHeld } from '../../support/management.ts'
+import type { Service } from '../../support/service.ts'
 import { sql } from '../../support/stores/sql.ts'
-
-async function start(t: TestContext) {
-  const service = await startService(t)
-  service.clock.hold()
-  return { service, admin: await administrate(service) }
-}
 
 async function guess(
   service: Service,
@@ -58,7 +52,7 @@ function assertBlocked(reply: Reply): number {
 }
 
 test('R088: a wrong code is 400 and leaves the login partially authenticated', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const { authRequestId } = await partialLogin(service, ada)
   await guess(service, ada, authRequestId, 9)
@@ -69,7 +63,7 @@ test('R088: a wrong code is 400 and leaves the login partially authenticated', a
 })
 
 test('R086: ten wrong codes end the login, and not even the password brings it back', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const { authRequestId: id } = await partialLogin(service, ada)
   await guess(service, ada, id, 10)
@@ -87,7 +81,7 @@ test('R086: ten wrong codes end the login, and not even the password brings it b
 })
 
 test('R086: the wrong codes of one login count together, also when the password is proven again', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const { authRequestId: id } = await partialLogin(service, ada)
   const { username, password } = ada
@@ -101,7 +95,7 @@ test('R086: the wrong codes of one login count together, also when the password 
 })
 
 test('D-18: ten in a row over several logins are answered 429, with a wait that grows', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   await guessOnMany(service, ada, 10)
   const waits: number[] = []
@@ -132,7 +126,7 @@ test('D-18: ten in a row over several logins are answered 429, with a wait that 
 })
 
 test('D-18: a correct code restarts the count', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   for (let round = 0; round < 3; round += 1) {
     await guessOnMany(service, ada, 9)
@@ -148,7 +142,7 @@ test('D-18: a correct code restarts the count', async (t) => {
 })
 
 test('D-18: after a block and a right code, the first block is short again', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const firstBlock = async () => {
     await guessOnMany(service, ada, 10)
@@ -163,7 +157,7 @@ test('D-18: after a block and a right code, the first block is short again', asy
 })
 
 test('D-18: a code where nothing is enrolled is a wrong code', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const policy = await totpPolicy(admin)
   const bob = await admin.createIdentity({ password: PASSWORD, policy })
   const { authRequestId } = await partialLogin(service, bob)
@@ -180,7 +174,7 @@ test('D-18: a code where nothing is enrolled is a wrong code', async (t) => {
 })
 
 test('R086: guesses at the verification of an enrollment count the same', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const bob = await admin.createIdentity({ password: PASSWORD, policy: await totpPolicy(admin) })
   const { authRequestId: id } = await partialLogin(service, bob)
   const { app } = await scanned(service, id)
@@ -195,7 +189,7 @@ test('R086: guesses at the verification of an enrollment count the same', async 
 })
 
 test('R086: guesses in a session count for the same identity as guesses at a login', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const call = callsOf(service, await legacyToken(service, ada))
   const mfa = `${CLIENT_API}/current-identity/mfa`
@@ -232,7 +226,7 @@ test('R086: guesses in a session count for the same identity as guesses at a log
 })
 
 test('D-18: wrong codes lock neither the password nor other identities', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const policy = await admin.createPolicy({
     primary: { updb: { allowed: true, maxAttempts: 2, lockoutDurationMinutes: 5 } },
   })
@@ -248,7 +242,7 @@ test('D-18: wrong codes lock neither the password nor other identities', async (
 })
 
 test('D-18: a hundred guesses at the same moment count as a hundred', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const logins = []
   for (let i = 0; i < 12; i += 1) logins.push(await partialLogin(service, ada))
@@ -264,7 +258,7 @@ test('D-18: a hundred guesses at the same moment count as a hundred', async (t) 
 })
 
 test('R086: a login that was ended stays ended until it would have expired', async (t) => {
-  const { service, admin } = await start(t)
+  const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
   const { authRequestId: id } = await partialLogin(service, ada)
   await guess(service, ada, id, 10)
