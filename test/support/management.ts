@@ -6,14 +6,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { ApiError } from '../../src/contract/envelope.ts'
 import type { Reply } from './http-client.ts'
-import {
-  answerOf,
-  beginLogin,
-  exchange,
-  REDIRECT_URI,
-  submitPassword,
-  type Tokens,
-} from './login/login.ts'
+import { logIn, type Tokens } from './login/login.ts'
 import {
   ADMIN,
   type Service as RunningService,
@@ -172,20 +165,11 @@ export function administratorWith(service: Service, token: string): Administrato
 }
 
 /** A whole password login of somebody, where nothing but the password is asked for. */
-export async function logInAs(
+export function logInAs(
   service: Service,
   credentials: { readonly username: string; readonly password: string },
 ): Promise<Tokens> {
-  const { verifier, authRequestId } = await beginLogin(service)
-  const { username, password } = credentials
-  const answer = answerOf(await submitPassword(service, authRequestId, { username, password }))
-  const reply = await exchange(service, {
-    code: answer.get('code') ?? '',
-    code_verifier: verifier,
-    redirect_uri: REDIRECT_URI,
-  })
-  assert.equal(reply.status, 200, reply.text)
-  return reply.json()
+  return logIn(service, {}, credentials)
 }
 
 /** A refusal in the envelope, with its code and, where the cause is a field, which one. API 1, D-45. */

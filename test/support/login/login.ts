@@ -63,10 +63,15 @@ export async function beginLogin(
   return { ...keys, authRequestId }
 }
 
+interface Credentials {
+  readonly username: string
+  readonly password: string
+}
+
 export function submitPassword(
   service: Service,
   authRequestId: string,
-  credentials: { readonly username: string; readonly password: string } = ADMIN,
+  credentials: Credentials = ADMIN,
 ): Promise<Reply> {
   return service.call('/oidc/login/username', { json: { authRequestId, ...credentials } })
 }
@@ -81,9 +86,11 @@ export function answerOf(reply: Reply): URLSearchParams {
 export async function obtainCode(
   service: Service,
   changes: Readonly<Record<string, string | undefined>> = {},
+  { username, password }: Credentials = ADMIN,
 ): Promise<Pkce & { readonly code: string; readonly redirectUri: string }> {
   const { verifier, challenge, authRequestId } = await beginLogin(service, changes)
-  const code = answerOf(await submitPassword(service, authRequestId)).get('code')
+  const answer = answerOf(await submitPassword(service, authRequestId, { username, password }))
+  const code = answer.get('code')
   assert.ok(code)
   return { verifier, challenge, code, redirectUri: changes['redirect_uri'] ?? REDIRECT_URI }
 }
@@ -106,12 +113,13 @@ export interface Tokens {
   readonly expires_in: number
 }
 
-/** A whole login. */
+/** A whole login, where nothing but the password is asked for. */
 export async function logIn(
   service: Service,
   changes: Readonly<Record<string, string | undefined>> = {},
+  credentials: Credentials = ADMIN,
 ): Promise<Tokens> {
-  const { code, verifier, redirectUri } = await obtainCode(service, changes)
+  const { code, verifier, redirectUri } = await obtainCode(service, changes, credentials)
   const reply = await exchange(service, {
     code,
     code_verifier: verifier,

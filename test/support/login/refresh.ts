@@ -6,14 +6,7 @@ import assert from 'node:assert/strict'
 import type { CallOptions, Reply } from '../http-client.ts'
 import { ADMIN, type Service as RunningService } from '../service.ts'
 import { sql } from '../stores/sql.ts'
-import {
-  answerOf,
-  beginLogin,
-  exchange,
-  REDIRECT_URI,
-  submitPassword,
-  type Tokens,
-} from './login.ts'
+import { exchange, logIn, type Tokens } from './login.ts'
 
 type Service = Pick<RunningService, 'baseUrl' | 'call'>
 type Form = Readonly<Record<string, string | undefined>>
@@ -30,16 +23,7 @@ export async function logInOffline(
   credentials: { readonly username: string; readonly password: string } = ADMIN,
 ): Promise<OfflineTokens> {
   const asked = { scope: 'openid offline_access', ...changes }
-  const { verifier, authRequestId } = await beginLogin(service, asked)
-  const { username, password } = credentials
-  const answer = answerOf(await submitPassword(service, authRequestId, { username, password }))
-  const reply = await exchange(service, {
-    code: answer.get('code') ?? '',
-    code_verifier: verifier,
-    redirect_uri: REDIRECT_URI,
-  })
-  assert.equal(reply.status, 200, reply.text)
-  return reply.json()
+  return (await logIn(service, asked, credentials)) as OfflineTokens
 }
 
 /** The refresh as it is meant to be, but for the changes; undefined leaves a field out. */
