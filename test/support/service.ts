@@ -11,6 +11,7 @@ import { parse, stringify } from 'yaml'
 import { openHome } from '../../src/app/installation/home.ts'
 import { type Instance, startInstance } from '../../src/app/instance.ts'
 import { createLog } from '../../src/app/logging.ts'
+import { isJsonObject } from '../../src/base/json.ts'
 import { systemRandom } from '../../src/base/secrets/random.ts'
 import { Secret } from '../../src/base/secrets/secret.ts'
 import { systemClock } from '../../src/base/time/clock.ts'
@@ -189,18 +190,12 @@ export async function temporaryFolder(t: TestContext): Promise<string> {
   return folder
 }
 
-type Tree = Readonly<Record<string, unknown>>
-
 function merge(base: unknown, over: unknown): unknown {
-  if (!isTree(base) || !isTree(over)) return over
+  if (!isJsonObject(base) || !isJsonObject(over)) return over
   const names = new Set([...Object.keys(base), ...Object.keys(over)])
   return Object.fromEntries(
     [...names].map((name) => [name, name in over ? merge(base[name], over[name]) : base[name]]),
   )
-}
-
-function isTree(value: unknown): value is Tree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** As pino numbers the levels. */

@@ -3,7 +3,9 @@
  * string of JSON for any characters, as a line for any lines, as the name of a member for further members, and as a
  * whole string of JSON for any value. Of an HTTP answer the status, the header fields that are shown, and the body are compared.
  */
+
 import assert from 'node:assert/strict'
+import { isJsonObject } from '../../../src/base/json.ts'
 
 const ANY = '…'
 
@@ -86,15 +88,11 @@ function expected(shown: unknown, actual: unknown): unknown {
     const named = shown.slice(0, -1).map((item, index) => expected(item, given[index]))
     return [...named, ...given.slice(named.length)]
   }
-  if (!isMembers(shown)) return shown
-  const given = isMembers(actual) ? actual : {}
+  if (!isJsonObject(shown)) return shown
+  const given = isJsonObject(actual) ? actual : {}
   const { [ANY]: further, ...members } = shown
   const named = Object.entries(members).map(([name, value]) => [name, expected(value, given[name])])
   return { ...(further === undefined ? {} : given), ...Object.fromEntries(named) }
-}
-
-function isMembers(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function anyOf(text: string, any: string): string {
