@@ -3,6 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { ManualClock, NOON } from '../../test/support/clocks/manual-clock.ts'
 import { type IdpKey, newIdpKey, signJwt } from '../../test/support/idp/external-idp.ts'
+import { jwtPart } from '../../test/support/jwt-part.ts'
 import { minutes, seconds } from '../base/time/duration.ts'
 import { epochSeconds } from '../base/time/instant.ts'
 import { UnexpectedAnswer } from './errors.ts'
@@ -127,8 +128,7 @@ test('R053: each key serves its own algorithm, and no symmetric one', async () =
   // Attack: the public key, which any caller knows, as the secret of an HMAC; or no signature at all.
   const key = await newIdpKey('key-1')
   const { verify } = serverWith(key)
-  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const forge = (alg: string) => `${encode({ alg, kid: 'key-1' })}.${encode(claims())}`
+  const forge = (alg: string) => `${jwtPart({ alg, kid: 'key-1' })}.${jwtPart(claims())}`
   const secret = JSON.stringify(key.jwk)
   const mac = createHmac('sha256', secret).update(forge('HS256')).digest('base64url')
   for (const token of [

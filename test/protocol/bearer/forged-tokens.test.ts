@@ -1,14 +1,14 @@
 /** Tokens that anybody can make, without our key, and that nobody should take. D-35, R053, R054, R058. */
+
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey } from 'node:crypto'
 import { test } from 'node:test'
 import { decodeJwt, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import { jwtPart } from '../../support/jwt-part.ts'
 import { answerTo, assertInvalid, INVALID, MISSING } from '../../support/login/challenges.ts'
 import { logIn } from '../../support/login/login.ts'
 import { startService } from '../../support/service.ts'
 import { thiefOf } from '../../support/signing.ts'
-
-const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 for (const algorithm of ['ES256', 'RS256', 'EdDSA'] as const) {
   test(`forgeries against a key for ${algorithm}`, async (t) => {
@@ -27,12 +27,12 @@ for (const algorithm of ['ES256', 'RS256', 'EdDSA'] as const) {
     })
 
     await t.test('R053: a token without a signature is refused', async () => {
-      const header = (alg: unknown) => encode({ alg, typ: 'at+jwt', kid })
+      const header = (alg: unknown) => jwtPart({ alg, typ: 'at+jwt', kid })
       await assertInvalid(service, {
         none: `${header('none')}.${body}.`,
         'none in capitals': `${header('NONE')}.${body}.`,
         'none with a signature': `${header('none')}.${body}.${signature}`,
-        'no alg': `${encode({ typ: 'at+jwt', kid })}.${body}.${signature}`,
+        'no alg': `${jwtPart({ typ: 'at+jwt', kid })}.${body}.${signature}`,
         'an alg that is a list': `${header(['none', algorithm])}.${body}.${signature}`,
         'the signature left out': `${head}.${body}.`,
         'the last part left out': `${head}.${body}`,
@@ -51,7 +51,7 @@ for (const algorithm of ['ES256', 'RS256', 'EdDSA'] as const) {
       }
       for (const [what, secret] of Object.entries(secrets)) {
         for (const [alg, hash] of Object.entries({ HS256: 'sha256', HS512: 'sha512' })) {
-          const input = `${encode({ alg, typ: 'at+jwt', kid })}.${encode(claims)}`
+          const input = `${jwtPart({ alg, typ: 'at+jwt', kid })}.${jwtPart(claims)}`
           const mac = createHmac(hash, secret).update(input).digest('base64url')
           await assertInvalid(service, { [`${alg} with ${what}`]: `${input}.${mac}` })
         }
@@ -119,10 +119,10 @@ for (const algorithm of ['ES256', 'RS256', 'EdDSA'] as const) {
         'the signature cut': `${head}.${body}.${bytes.subarray(1).toString('base64url')}`,
         'the signature extended': `${head}.${body}.${signature}AAAA`,
         'the signature of zeros': `${head}.${body}.${Buffer.alloc(bytes.length).toString('base64url')}`,
-        'another claim': `${head}.${encode({ ...claims, sub: 'somebody-else' })}.${signature}`,
-        'the same claims in another order': `${head}.${encode(Object.fromEntries(Object.entries(decodeJwt(genuine)).reverse()))}.${signature}`,
-        'another kid': `${encode({ alg: algorithm, typ: 'at+jwt', kid: 'x' })}.${body}.${signature}`,
-        'no kid': `${encode({ alg: algorithm, typ: 'at+jwt' })}.${body}.${signature}`,
+        'another claim': `${head}.${jwtPart({ ...claims, sub: 'somebody-else' })}.${signature}`,
+        'the same claims in another order': `${head}.${jwtPart(Object.fromEntries(Object.entries(decodeJwt(genuine)).reverse()))}.${signature}`,
+        'another kid': `${jwtPart({ alg: algorithm, typ: 'at+jwt', kid: 'x' })}.${body}.${signature}`,
+        'no kid': `${jwtPart({ alg: algorithm, typ: 'at+jwt' })}.${body}.${signature}`,
         'a fourth part': `${genuine}.${signature}`,
         padding: `${genuine}=`,
       })

@@ -2,12 +2,14 @@
  * Proofs of a key at the token endpoint and on calls: what is accepted, and each way in which a proof can be wrong.
  * RFC 9449 §4.3, §5, §7, §8; D-450 to D-453.
  */
+
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { decodeJwt, exportJWK, SignJWT, UnsecuredJWT } from 'jose'
 import { hours, minutes, seconds } from '../../../src/base/time/duration.ts'
 import type { Reply } from '../../support/http-client.ts'
+import { jwtPart } from '../../support/jwt-part.ts'
 import { IDENTITY, INVALID } from '../../support/login/challenges.ts'
 import {
   boundCall,
@@ -183,8 +185,7 @@ test('DPoP', async (t) => {
       nonce: await freshNonce(service),
       ath: hashOf(access_token),
     }
-    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-    const none = `${part({ typ: 'dpop+jwt', alg: 'none', jwk: key.jwk })}.${part(claims)}.`
+    const none = `${jwtPart({ typ: 'dpop+jwt', alg: 'none', jwk: key.jwk })}.${jwtPart(claims)}.`
     const shared = await new SignJWT(claims)
       .setProtectedHeader({ typ: 'dpop+jwt', alg: 'HS256', jwk: key.jwk })
       .sign(Buffer.alloc(32))

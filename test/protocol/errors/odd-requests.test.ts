@@ -3,6 +3,7 @@
  * credentials. On PostgreSQL alone: of these, only texts reach a database, and SQLite accepts every text that PostgreSQL
  * does. R023, D-206.
  */
+
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { connectRaw, type RawConnection } from '../../support/edge/raw-connection.ts'
@@ -12,6 +13,7 @@ import {
   isAnonymous,
   startWithEverything,
 } from '../../support/everything.ts'
+import { jwtPart } from '../../support/jwt-part.ts'
 import { errorsIn, type Service } from '../../support/service.ts'
 import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
@@ -53,8 +55,7 @@ const ODD_FIELDS: readonly (readonly string[])[] = [
 ]
 
 function jwt(header: object, payload: object): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  return `${part(header)}.${part(payload)}.AAAA`
+  return `${jwtPart(header)}.${jwtPart(payload)}.AAAA`
 }
 
 test('the form of a request never causes a server error', async (t) => {

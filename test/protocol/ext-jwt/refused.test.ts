@@ -3,6 +3,7 @@
  * everything else the one answer of all failed logins; the exact reason is in the audit log. D-12, D-51; R053, R054,
  * R056, R057, R065, R104. Each refusal at all three doors: the OIDC login and both legacy ones.
  */
+
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
@@ -24,6 +25,7 @@ import {
   primaryChallenge,
   registerIdp,
 } from '../../support/idp/jwt-login.ts'
+import { jwtPart } from '../../support/jwt-part.ts'
 import { MISSING } from '../../support/login/challenges.ts'
 import { APIS } from '../../support/login/legacy.ts'
 import { bearer, beginLogin } from '../../support/login/login.ts'
@@ -47,9 +49,6 @@ const DOORS: Readonly<Record<string, Door>> = {
   ),
 }
 
-/** A text as a part of a JWT. */
-const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-
 test('external JWTs that do not log in', async (t) => {
   const service = await startService(t, { config: WITHOUT_LIMIT })
   const admin = await administrate(service)
@@ -69,7 +68,7 @@ test('external JWTs that do not log in', async (t) => {
 
   /** Signed with a text that everybody knows. */
   async function hmac(secret: string, alg: string): Promise<string> {
-    const header = part({ alg, kid: 'a-key', typ: 'JWT' })
+    const header = jwtPart({ alg, kid: 'a-key', typ: 'JWT' })
     const payload = (await idp.jwt('zoe')).split('.')[1]
     const hash = alg.replace('HS', 'sha')
     const signature = createHmac(hash, secret).update(`${header}.${payload}`).digest('base64url')
@@ -78,7 +77,7 @@ test('external JWTs that do not log in', async (t) => {
 
   async function unsigned(alg: string): Promise<string> {
     const [, payload] = (await idp.jwt('zoe')).split('.')
-    return `${part({ alg, kid: 'a-key' })}.${payload}.`
+    return `${jwtPart({ alg, kid: 'a-key' })}.${payload}.`
   }
 
   /** Brings its own key along, in every way there is. */
@@ -305,13 +304,13 @@ test('external JWTs that do not log in', async (t) => {
 /** The key of the IdP is for ES256; whoever holds it signs under another name. */
 async function wrongAlgorithm(idp: KnownIdp): Promise<string> {
   const [, payload, signature] = (await idp.jwt('zoe')).split('.')
-  return `${part({ alg: 'ES384', kid: 'a-key' })}.${payload}.${signature}`
+  return `${jwtPart({ alg: 'ES384', kid: 'a-key' })}.${payload}.${signature}`
 }
 
 async function critical(idp: KnownIdp): Promise<string> {
   const [, payload, signature] = (await idp.jwt('zoe')).split('.')
   const header = { alg: 'ES256', kid: 'a-key', crit: ['x'], x: true }
-  return `${part(header)}.${payload}.${signature}`
+  return `${jwtPart(header)}.${payload}.${signature}`
 }
 
 test('valid tokens of identities that may not log in', async (t) => {

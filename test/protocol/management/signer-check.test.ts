@@ -1,4 +1,5 @@
 /** POST /external-jwt-signers/{id}/check: why a JWT would or would not log somebody in. API 3.3, D-136; R104–R108. */
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
@@ -6,6 +7,7 @@ import { epochSeconds, instant, toRfc3339 } from '../../../src/base/time/instant
 import { CheckedJwtReply } from '../../../src/contract/management/signer-check.ts'
 import { signJwt } from '../../support/idp/external-idp.ts'
 import { bearers, jwtLogin, registerIdp } from '../../support/idp/jwt-login.ts'
+import { jwtPart } from '../../support/jwt-part.ts'
 import { type Administrator, administrate, assertRefused } from '../../support/management.ts'
 import { logLines } from '../../support/monitoring/log-lines.ts'
 import { startService } from '../../support/service.ts'
@@ -120,7 +122,7 @@ test('the check of a signer', async (t) => {
     assert.deepEqual(unknown.verdicts, { ...ALL_GOOD, signature: false })
     assert.equal(unknown.step('signature').received, 'kid gone, alg ES256')
     assert.match(unknown.step('signature').expected ?? '', /a-key/)
-    const none = `${part({ alg: 'none' })}.${(await idp.jwt(SUBJECT)).split('.')[1]}.`
+    const none = `${jwtPart({ alg: 'none' })}.${(await idp.jwt(SUBJECT)).split('.')[1]}.`
     const unsigned = await check(admin, idp.id, none)
     assert.deepEqual(unsigned.verdicts, { ...ALL_GOOD, signature: false })
   })
@@ -137,7 +139,7 @@ test('the check of a signer', async (t) => {
   })
 
   await t.test('a text that is not a JWT fails at once, and the rest is not reached', async () => {
-    for (const jwt of ['x', 'a.b.c', `${part({ alg: 'ES256' })}.${part([1])}.AAAA`]) {
+    for (const jwt of ['x', 'a.b.c', `${jwtPart({ alg: 'ES256' })}.${jwtPart([1])}.AAAA`]) {
       const { passed, verdicts } = await check(admin, idp.id, jwt)
       assert.equal(passed, false)
       assert.deepEqual(verdicts, {
@@ -276,7 +278,3 @@ test('what is asked wrongly is refused', async (t) => {
   const reply = await service.call(`/edge/management/v1${url}`, { ...bearers(jwt), json: { jwt } })
   assertRefused(reply, 401, 'UNAUTHORIZED')
 })
-
-function part(value: unknown): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url')
-}

@@ -1,5 +1,7 @@
 /** What a client sends to each route that needs no credential: the measure for the worst that anyone can send there. */
+
 import { createHash } from 'node:crypto'
+import { jwtPart } from '../jwt-part.ts'
 import { REDIRECT_URI } from '../login/login.ts'
 
 export type Pairs = readonly (readonly [name: string, value: string])[]
@@ -244,8 +246,7 @@ export function normalRequests({
 
 /** Signed by nobody. */
 export function foreignJwt(claims: object): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const header = { alg: 'RS256', kid: 'nothing' }
   const all = { iss: 'https://idp.example', aud: 'service', exp: 9_999_999_999, ...claims }
-  return `${part(header)}.${part(all)}.${'A'.repeat(342)}`
+  return `${jwtPart(header)}.${jwtPart(all)}.${'A'.repeat(342)}`
 }
