@@ -4,10 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { get } from 'node:http'
-import { delimiter, join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
 import { registerCa, shows } from '../support/certificates/certificate-login.ts'
 import { openOpenssl } from '../support/certificates/openssl.ts'
 import { registerIdp } from '../support/idp/jwt-login.ts'
@@ -17,31 +16,16 @@ import {
   PASSWORD,
   totpPolicy,
 } from '../support/login/authenticator-app.ts'
-import { approveDevice } from '../support/login/device.ts'
 import { administrate } from '../support/management.ts'
-import { waitFor } from '../support/process/child-service.ts'
-import { type Cli, freshCli } from '../support/process/cli.ts'
-import { ADMIN, type Service, startService } from '../support/service.ts'
-
-async function cliFor(t: TestContext, { ca }: Service, changes?: Readonly<Record<string, string>>) {
-  const cli = await freshCli(t, changes)
-  await writeFile(join(cli.home, 'ca.pem'), ca)
-  return cli
-}
-
-/** What every login of these tests begins with. */
-const to = ({ baseUrl }: Service) => ['login', '--url', baseUrl, '--ca', 'ca.pem']
-
-async function nameOf(cli: Cli, ...args: string[]): Promise<string> {
-  return JSON.parse(await cli.succeed(['whoami', '--json', ...args])).identity.name
-}
+import { cliFor, freshCli, loginTo, nameOf } from '../support/process/cli.ts'
+import { ADMIN, startService } from '../support/service.ts'
 
 test('login with a password', async (t) => {
   const service = await startService(t)
 
   await t.test('asks for it on a terminal, and shows nothing of it', async (t) => {
     const cli = await cliFor(t, service)
-    const terminal = cli.open([...to(service), '--username', 'admin'])
+    const terminal = cli.open([...loginTo(service), '--username', 'admin'])
     await terminal.sees('Password: ')
     terminal.types(ADMIN.password)
     assert.equal(await terminal.ended(), 0, terminal.output())
@@ -52,7 +36,7 @@ test('login with a password', async (t) => {
 
   await t.test('D-456: --bind binds the session to a key, which its commands prove', async (t) => {
     const cli = await cliFor(t, service)
-    const login = [...to(service), '--username', 'admin']
+    const login = [...loginTo(service), '--username', 'admin']
     await cli.succeed([...login, '--bind'], `${ADMIN.password}\n`)
     assert.equal(await nameOf(cli), 'admin')
     assert.equal(JSON.parse(await cli.succeed(['token', '--json'])).tokenType, 'DPoP')
@@ -64,7 +48,10 @@ test('login with a password', async (t) => {
 
   await t.test('reads it from standard input where there is no terminal', async (t) => {
     const cli = await cliFor(t, service)
-    const stdout = await cli.succeed([...to(service), '--username', 'admin'], `${ADMIN.password}\n`)
+    const stdout = await cli.succeed(
+      [...loginTo(service), '--username', 'admin'],
+      `${ADMIN.password}\n`,
+    )
     assert.equal(stdout, `Logged in as admin at ${service.baseUrl}, context default.\n`)
   })
 
@@ -72,7 +59,7 @@ test('login with a password', async (t) => {
     'R063: other users cannot read what it stored, and no password is stored',
     async (t) => {
       const cli = await cliFor(t, service)
-      await cli.succeed([...to(service), '--username', 'admin'], ADMIN.password)
+      await cli.succeed([...loginTo(service), '--username', 'admin'], ADMIN.password)
       const folder = join(cli.configFolder, 'latchkey')
       const modeOf = async (...path: string[]) => (await stat(join(folder, ...path))).mode & 0o777
       assert.equal(await modeOf(), 0o700)
@@ -94,7 +81,7 @@ test('login with a password', async (t) => {
 
   await t.test('a wrong one is refused with exit code 77 and no login', async (t) => {
     const cli = await cliFor(t, service)
-    const args = [...to(service), '--username', 'admin']
+    const args = [...loginTo(service), '--username', 'admin']
     const { code, stdout, stderr } = await cli.run(args, 'not the password\n')
     assert.deepEqual({ code, stdout }, { code: 77, stdout: '' })
     // With the id, an administrator finds out why: latchkey explain.
@@ -104,7 +91,7 @@ test('login with a password', async (t) => {
 
   await t.test('Ctrl-C at the question is exit code 130', async (t) => {
     const cli = await cliFor(t, service)
-    const terminal = cli.open([...to(service), '--username', 'admin'])
+    const terminal = cli.open([...loginTo(service), '--username', 'admin'])
     await terminal.sees('Password: ')
     terminal.presses('\u0003')
     assert.equal(await terminal.ended(), 130)
@@ -112,14 +99,14 @@ test('login with a password', async (t) => {
 
   await t.test('an input without a line is exit code 64, and says what was missing', async (t) => {
     const cli = await cliFor(t, service)
-    const { code, stderr } = await cli.run([...to(service), '--username', 'admin'])
+    const { code, stderr } = await cli.run([...loginTo(service), '--username', 'admin'])
     assert.equal(code, 64)
     assert.match(stderr, /standard input has no line for "Password"/)
   })
 
   await t.test('another login ends the session of the one before', async (t) => {
     const cli = await cliFor(t, service)
-    await cli.succeed([...to(service), '--username', 'admin'], ADMIN.password)
+    await cli.succeed([...loginTo(service), '--username', 'admin'], ADMIN.password)
     const { session: before } = await cli.credentials()
     // The server and its CA are known by now.
     await cli.succeed(['login', '--username', 'admin'], ADMIN.password)
@@ -205,7 +192,7 @@ test('login with a second factor', async (t) => {
   await t.test('asks for the TOTP code, and again when it is wrong', async (t) => {
     const person = await enrolledPerson(service, admin)
     const cli = await cliFor(t, service)
-    const terminal = cli.open([...to(service), '--username', person.username])
+    const terminal = cli.open([...loginTo(service), '--username', person.username])
     await terminal.sees('Password: ')
     terminal.types(PASSWORD)
     await terminal.sees('Code ')
@@ -220,13 +207,13 @@ test('login with a second factor', async (t) => {
     const person = await enrolledPerson(service, admin)
     const cli = await cliFor(t, service)
     const input = `${PASSWORD}\n${person.app.nextCode()}\n`
-    await cli.succeed([...to(service), '--username', person.username], input)
+    await cli.succeed([...loginTo(service), '--username', person.username], input)
   })
 
   await t.test('a wrong code without a terminal is a refused login', async (t) => {
     const person = await enrolledPerson(service, admin)
     const cli = await cliFor(t, service)
-    const command = [...to(service), '--username', person.username]
+    const command = [...loginTo(service), '--username', person.username]
     const wrong = person.app.wrongCode()
     const { code, stdout, stderr } = await cli.run(command, `${PASSWORD}\n${wrong}\n`)
     assert.deepEqual({ code, stdout }, { code: 77, stdout: '' }, stderr)
@@ -242,7 +229,7 @@ test('login with a second factor', async (t) => {
       const policy = await totpPolicy(admin)
       const person = await admin.createIdentity({ password: PASSWORD, policy })
       const cli = await cliFor(t, service)
-      const terminal = cli.open([...to(service), '--username', person.username])
+      const terminal = cli.open([...loginTo(service), '--username', person.username])
       await terminal.sees('Password: ')
       terminal.types(PASSWORD)
       await terminal.sees('First code of the app: ')
@@ -264,7 +251,7 @@ test('login with a second factor', async (t) => {
     const person = await admin.createIdentity({ password: PASSWORD, policy })
     const cli = await cliFor(t, service)
     const { code, stdout, stderr } = await cli.run(
-      [...to(service), '--username', person.username],
+      [...loginTo(service), '--username', person.username],
       `${PASSWORD}\n000000\n`,
     )
     assert.deepEqual({ code, stdout }, { code: 77, stdout: '' })
@@ -277,7 +264,7 @@ test('login with a second factor', async (t) => {
     const person = await admin.createIdentity({ password: PASSWORD, policy, externalId: 'ada' })
     const cli = await cliFor(t, service)
     const jwt = await idp.jwt('ada')
-    const terminal = cli.open([...to(service), '--username', person.username])
+    const terminal = cli.open([...loginTo(service), '--username', person.username])
     await terminal.sees('Password: ')
     terminal.types(PASSWORD)
     await terminal.sees('JWT of https://second.example/: ')
@@ -305,7 +292,7 @@ test('login with a certificate, with an external JWT', async (t) => {
     const { cert, key } = shows(leaf)
     await writeFile(join(cli.home, 'cert.pem'), cert)
     await writeFile(join(cli.home, 'key.pem'), key, { mode: 0o600 })
-    await cli.succeed([...to(service), '--cert', 'cert.pem', '--key', 'key.pem'])
+    await cli.succeed([...loginTo(service), '--cert', 'cert.pem', '--key', 'key.pem'])
     // API 4.4: the token counts only beside the certificate, so that has to be shown again.
     assert.equal(await nameOf(cli), person.name)
     assert.deepEqual((await cli.credentials()).certificate, {
@@ -323,97 +310,14 @@ test('login with a certificate, with an external JWT', async (t) => {
     const idp = await registerIdp(t, service, admin, { issuer: 'https://idp.example/' })
     const person = await admin.createIdentity({ externalId: 'alice' })
     const cli = await cliFor(t, service)
-    await cli.succeed([...to(service), '--ext-jwt', '-'], `${await idp.jwt('alice')}\n`)
+    await cli.succeed([...loginTo(service), '--ext-jwt', '-'], `${await idp.jwt('alice')}\n`)
     assert.equal(await nameOf(cli), person.name)
     await writeFile(join(cli.home, 'jwt'), await idp.expired('alice'))
-    const expired = await cli.run([...to(service), '--ext-jwt', 'jwt'])
+    const expired = await cli.run([...loginTo(service), '--ext-jwt', 'jwt'])
     assert.equal(expired.code, 77)
     // It may be a password in the wrong place: it is not repeated.
-    const wrong = await cli.run([...to(service), '--ext-jwt', '-'], 'hunter2\n')
+    const wrong = await cli.run([...loginTo(service), '--ext-jwt', '-'], 'hunter2\n')
     assert.equal(wrong.code, 65)
     assert.equal(wrong.stderr, 'latchkey: the input of --ext-jwt contains no JWT\n')
-  })
-})
-
-test('login with a browser', async (t) => {
-  const service = await startService(t)
-
-  /** What a person does in the window. */
-  async function logInAt(url: string): Promise<void> {
-    const browser = { accept: 'text/html', 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }
-    const begun = await service.client.call(url, { headers: browser })
-    const cookie = String(begun.headers['set-cookie']).split(';')[0] ?? ''
-    const page = new URL(begun.headers.location ?? '', service.baseUrl)
-    const finished = await service.client.call(page.href, {
-      headers: { ...browser, 'sec-fetch-site': 'same-origin', cookie },
-      form: Object.entries(ADMIN),
-    })
-    assert.equal(finished.status, 302, finished.text)
-    get(finished.headers.location ?? '').on('error', () => undefined)
-  }
-
-  await t.test(
-    'is the default: a window is opened at the address, which is printed too',
-    async (t) => {
-      const cli = await cliFor(t, service)
-      const bin = join(cli.home, 'bin')
-      await mkdir(bin)
-      const opened = join(cli.home, 'opened')
-      const script = `#!/bin/sh\nprintf %s "$1" > '${opened}.new' && mv '${opened}.new' '${opened}'\n`
-      await writeFile(join(bin, 'xdg-open'), script, { mode: 0o755 })
-      const withWindows = await freshCli(t, {
-        PATH: `${bin}${delimiter}${process.env['PATH']}`,
-        DISPLAY: ':0',
-      })
-      const terminal = withWindows.open(
-        ['login', '--url', service.baseUrl, '--ca', join(cli.home, 'ca.pem')],
-        { columns: 2_000 },
-      )
-      let url = ''
-      await waitFor(
-        async () => {
-          url = await readFile(opened, 'utf8').catch(() => '')
-          return url !== ''
-        },
-        () => `the window: ${terminal.output()}`,
-      )
-      await terminal.sees(url)
-      await logInAt(url)
-      assert.equal(await terminal.ended(), 0, terminal.output())
-      assert.equal(await nameOf(withWindows), 'admin')
-    },
-  )
-
-  await t.test('opens none with --no-browser; Ctrl-C gives it up', async (t) => {
-    const cli = await cliFor(t, service)
-    const terminal = cli.open([...to(service), '--no-browser'])
-    await terminal.sees('/oidc/authorization?')
-    terminal.presses('\u0003')
-    assert.equal(await terminal.ended(), 130)
-    assert.equal((await cli.run(['whoami'])).code, 77)
-  })
-})
-
-test('login on a machine without a browser', async (t) => {
-  const service = await startService(t)
-  const codeIn = (output: string) => /\b([B-Z]{4}-[B-Z]{4})\b/.exec(output)?.[1] ?? ''
-
-  await t.test('shows address, code and QR code, and ends when the user approves', async (t) => {
-    const cli = await cliFor(t, service)
-    const terminal = cli.open(to(service), { columns: 120 })
-    await terminal.sees('scan this QR code')
-    assert.ok(terminal.output().includes(`${service.baseUrl}/device`))
-    await approveDevice(service, { userCode: codeIn(terminal.output()) })
-    assert.equal(await terminal.ended(), 0, terminal.output())
-    assert.equal(await nameOf(cli), 'admin')
-  })
-
-  await t.test('Ctrl-C gives it up', async (t) => {
-    const cli = await cliFor(t, service)
-    const terminal = cli.open([...to(service), '--device'])
-    await terminal.sees('and enter this code, within 10 minutes:')
-    terminal.presses('\u0003')
-    assert.equal(await terminal.ended(), 130)
-    assert.equal((await cli.run(['whoami'])).code, 77)
   })
 })

@@ -8,12 +8,11 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { administrate } from '../support/management.ts'
-import { type Cli, freshCli } from '../support/process/cli.ts'
+import { type Cli, cliFor, freshCli } from '../support/process/cli.ts'
 import { ADMIN, type Service, startService } from '../support/service.ts'
 
 async function loggedIn(t: TestContext, service: Service, ...args: string[]): Promise<Cli> {
-  const cli = await freshCli(t)
-  await writeFile(join(cli.home, 'ca.pem'), service.ca)
+  const cli = await cliFor(t, service)
   await logIn(cli, service, ...args)
   return cli
 }

@@ -1,6 +1,6 @@
 /** docs/administrators.md is run: its blocks, as they stand there, and what it says that a terminal shows. */
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { TOTP } from 'otpauth'
@@ -8,7 +8,7 @@ import { runGuide } from '../support/guides/guide.ts'
 import { promiseOf } from '../support/guides/guide-answer.ts'
 import { copyInstalledHome } from '../support/homes/installed-home.ts'
 import { administrate } from '../support/management.ts'
-import { freshCli } from '../support/process/cli.ts'
+import { cliFor, loginTo } from '../support/process/cli.ts'
 import { ADMIN, startService, temporaryFolder } from '../support/service.ts'
 
 test('docs/administrators.md', async (t) => {
@@ -33,9 +33,8 @@ test('docs/administrators.md', async (t) => {
     const { id } = await admin.createIdentity({ name: 'alice-2', password: alice })
     await admin.act('PATCH', `/identities/${id}`, { authPolicyId: policy.id })
 
-    const cli = await freshCli(t)
-    await writeFile(join(cli.home, 'ca.pem'), service.ca)
-    const args = ['login', '--url', service.baseUrl, '--ca', 'ca.pem', '--username', 'alice-2']
+    const cli = await cliFor(t, service)
+    const args = [...loginTo(service), '--username', 'alice-2']
     const terminal = cli.open(args, { columns: 200 })
     await terminal.sees('Password: ')
     terminal.types(alice)

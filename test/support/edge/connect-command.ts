@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test'
 import type { UpstreamSettings } from '../../../src/gateway/settings/settings.ts'
 import { upstreamTo } from '../../../src/gateway/settings/upstream-url.ts'
 import { eventually } from '../eventually.ts'
-import { type Cli, freshCli } from '../process/cli.ts'
+import { type Cli, cliFor, loginTo } from '../process/cli.ts'
 import type { Finished } from '../process/program.ts'
 import { programFor } from '../programs/shipped-program.ts'
 import { ADMIN, type Service } from '../service.ts'
@@ -24,10 +24,9 @@ export async function travellingCli(
   service: Pick<Service, 'baseUrl' | 'ca'>,
   gatewayCa: string,
 ): Promise<Cli> {
-  const cli = await freshCli(t)
-  await writeFile(join(cli.home, 'ca.pem'), service.ca)
+  const cli = await cliFor(t, service)
   await writeFile(join(cli.home, 'gateway-ca.pem'), gatewayCa)
-  const login = ['login', '--url', service.baseUrl, '--ca', 'ca.pem', '--username', 'admin']
+  const login = [...loginTo(service), '--username', 'admin']
   await cli.succeed(login, `${ADMIN.password}\n`)
   return cli
 }

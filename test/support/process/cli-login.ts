@@ -1,10 +1,8 @@
 /** Somebody who has logged in on the command line, in the context `default`, and the commands that he runs then. */
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { ADMIN } from '../service.ts'
-import { freshCli, type Terminal } from './cli.ts'
+import { cliFor, loginTo, type Terminal } from './cli.ts'
 import type { Finished } from './program.ts'
 
 export interface CommandLine {
@@ -24,9 +22,8 @@ export async function commandLineOf(
   service: { readonly baseUrl: string; readonly ca: string },
   { username, password }: { readonly username: string; readonly password: string } = ADMIN,
 ): Promise<CommandLine> {
-  const cli = await freshCli(t, { NO_COLOR: '1' })
-  await writeFile(join(cli.home, 'ca.pem'), service.ca)
-  const login = ['login', '--url', service.baseUrl, '--ca', 'ca.pem', '--username', username]
+  const cli = await cliFor(t, service, { NO_COLOR: '1' })
+  const login = [...loginTo(service), '--username', username]
   const { code, stderr } = await cli.run(login, `${password}\n`)
   assert.equal(code, 0, stderr)
   return {

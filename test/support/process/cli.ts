@@ -9,7 +9,7 @@ import type { TestContext } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { spawn } from '@lydell/node-pty'
 import { programFor } from '../programs/shipped-program.ts'
-import { temporaryFolder } from '../service.ts'
+import { type Service, temporaryFolder } from '../service.ts'
 import { waitFor } from './child-service.ts'
 import { childEnvironment, type Finished } from './program.ts'
 import { runCommand, runProcess } from './run-command.ts'
@@ -141,4 +141,29 @@ export function openTerminal(
     presses: (key) => terminal.write(key),
     ended: () => ended,
   }
+}
+
+/** A command line on which nobody has logged in, with the CA of the service in `ca.pem`. */
+export async function cliFor(
+  t: TestContext,
+  { ca }: Pick<Service, 'ca'>,
+  changes?: Readonly<Record<string, string>>,
+): Promise<Cli> {
+  const cli = await freshCli(t, changes)
+  await writeFile(join(cli.home, 'ca.pem'), ca)
+  return cli
+}
+
+/** What a login there begins with. */
+export const loginTo = ({ baseUrl }: Pick<Service, 'baseUrl'>) => [
+  'login',
+  '--url',
+  baseUrl,
+  '--ca',
+  'ca.pem',
+]
+
+/** Who is logged in. */
+export async function nameOf(cli: Cli, ...args: string[]): Promise<string> {
+  return JSON.parse(await cli.succeed(['whoami', '--json', ...args])).identity.name
 }
