@@ -3,6 +3,7 @@
  * RFC 8628 §3.3, D-441, D-443. A code is looked up only for a user who has signed in, so anonymous callers cannot guess.
  */
 import { base64url } from '../../base/encoding.ts'
+import { toRfc3339 } from '../../base/time/instant.ts'
 import { isFreshLogin } from '../account/session.ts'
 import type { Caller } from '../audit/events.ts'
 import { recordEvent } from '../audit/record.ts'
@@ -87,7 +88,7 @@ export async function answerDevice(
     details: {
       address,
       ...(userAgent === undefined ? {} : { userAgent }),
-      requestedAt: new Date(requestedAt).toISOString(),
+      requestedAt: toRfc3339(requestedAt),
     },
   })
   const login = answer === 'approved' ? loginFor(ports, device, approver) : undefined

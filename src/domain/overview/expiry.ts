@@ -4,7 +4,7 @@
  * a renewal that does not happen is seen.
  */
 import type { X509Certificate } from 'node:crypto'
-import { readCertificates, validity } from '../../base/certificates.ts'
+import { fingerprintOf, readCertificates, validity } from '../../base/certificates.ts'
 import { type Duration, days } from '../../base/time/duration.ts'
 import { type Instant, minus, plus } from '../../base/time/instant.ts'
 import type { ExpiryKind } from '../../entities/expiring.ts'
@@ -57,7 +57,7 @@ export async function allExpiring(ports: Ports): Promise<readonly Expiring[]> {
   const own = authorities.anchorPems.flatMap((pem) => certificatesIn(pem))
   const all: Expiring[] = [
     ...own.map((certificate) => ({
-      id: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+      id: fingerprintOf(certificate),
       kind: 'own-ca' as const,
       name: commonName(certificate),
       endsAt: validity(certificate).notAfter,
