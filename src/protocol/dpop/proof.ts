@@ -43,7 +43,6 @@ export interface ValidProof {
   readonly outcome: 'valid'
   readonly jkt: string
   readonly jti: string
-  readonly nonce: string | undefined
 }
 
 /** `nonce`: it is missing or not a current one, and the client must try again with one (RFC 9449 §8). */
@@ -92,7 +91,7 @@ export async function checkProof(proof: string, expected: ExpectedProof): Promis
   }
   const isGenuine = await verifySignature(algorithm, proofKey.key, `${head}.${body}`, bytes)
   if (!isGenuine) return invalid('its signature is wrong')
-  return { outcome: 'valid', jkt: proofKey.jkt, jti, nonce }
+  return { outcome: 'valid', jkt: proofKey.jkt, jti }
 }
 
 /** RFC 9449 §4.2: the value of `ath`. */
