@@ -2,6 +2,7 @@
  * Properties of the judge of client certificates: whatever bytes come, there is a verdict, and none that was not
  * signed by a known CA is trusted (R093, R095).
  */
+
 import assert from 'node:assert/strict'
 import { createPrivateKey, sign } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -15,6 +16,7 @@ import {
 } from '../../src/domain/certificates/third-party/prove-ca.ts'
 import { CA_EXTENSIONS, LEAF_EXTENSIONS, openOpenssl } from '../support/certificates/openssl.ts'
 import { rounds } from '../support/chance/rounds.ts'
+import { edits, mutate } from './der-edits.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: rounds(1000) })
@@ -52,37 +54,11 @@ const REASONS: ReadonlySet<string> = new Set([
   'certificate-of-session',
 ])
 
-/** Changes of single bytes, of lengths, cuts and insertions: what breaks readers of DER. */
-const edit = fc.record({
-  at: fc.nat(),
-  what: fc.oneof(
-    fc.record({ put: fc.integer({ min: 0, max: 255 }) }),
-    fc.record({ flip: fc.integer({ min: 0, max: 7 }) }),
-    fc.record({ cut: fc.integer({ min: 1, max: 40 }) }),
-    fc.record({ insert: fc.uint8Array({ minLength: 1, maxLength: 20 }) }),
-  ),
-})
-const edits = fc.array(edit, { minLength: 1, maxLength: 6 })
 /** Changes that leave every length as it was, so that more of it can be read. */
 const bytes = fc.array(
   fc.record({ at: fc.nat(), what: fc.record({ put: fc.integer({ min: 0, max: 255 }) }) }),
   { minLength: 1, maxLength: 2 },
 )
-type Edits = typeof edits extends fc.Arbitrary<infer T> ? T : never
-
-function mutate(der: Uint8Array, all: Edits): Buffer {
-  let bytes = Buffer.from(der)
-  for (const { at, what } of all) {
-    const i = at % Math.max(1, bytes.length)
-    if ('put' in what) bytes[i] = what.put
-    else if ('flip' in what) bytes[i] = (bytes[i] ?? 0) ^ (1 << what.flip)
-    else if ('cut' in what) {
-      bytes = Buffer.concat([bytes.subarray(0, i), bytes.subarray(i + what.cut)])
-    } else bytes = Buffer.concat([bytes.subarray(0, i), what.insert, bytes.subarray(i)])
-  }
-  return bytes
-}
-
 test('the certificate that is changed below is a good one', async () => {
   const verdict = await judgeCertificate(ports, { leaf: leaf.der, others: [sub.der] }, [])
   assert.equal(verdict.verdict, 'trusted', JSON.stringify(verdict))

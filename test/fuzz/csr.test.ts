@@ -3,6 +3,7 @@
  * that other programs read. R097. How long a reading may take is not measured: what would take for ever, or as many
  * levels of a stack as there are levels in the bytes, does not come to its end here.
  */
+
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign, X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
@@ -25,6 +26,7 @@ import {
 } from '../support/certificates/csr.ts'
 import { sessionCertificatesOn } from '../support/certificates/session-certificates.ts'
 import { rounds } from '../support/chance/rounds.ts'
+import { edits, mutate } from './der-edits.ts'
 
 // Short in CI, long on demand.
 fc.configureGlobal({ numRuns: rounds(1000) })
@@ -63,32 +65,6 @@ function judge(pem: string): string | undefined {
   assert.equal(certificate.verify(issuing.publicKey), true)
   assert.equal(certificate.ca, false)
   return undefined
-}
-
-/** Changes of single bytes, of lengths, cuts and insertions: what breaks readers of DER. */
-const edit = fc.record({
-  at: fc.nat(),
-  what: fc.oneof(
-    fc.record({ put: fc.integer({ min: 0, max: 255 }) }),
-    fc.record({ flip: fc.integer({ min: 0, max: 7 }) }),
-    fc.record({ cut: fc.integer({ min: 1, max: 40 }) }),
-    fc.record({ insert: fc.uint8Array({ minLength: 1, maxLength: 20 }) }),
-  ),
-})
-const edits = fc.array(edit, { minLength: 1, maxLength: 6 })
-type Edits = typeof edits extends fc.Arbitrary<infer T> ? T : never
-
-function mutate(der: Uint8Array, all: Edits): Buffer {
-  let bytes = Buffer.from(der)
-  for (const { at, what } of all) {
-    const i = at % Math.max(1, bytes.length)
-    if ('put' in what) bytes[i] = what.put
-    else if ('flip' in what) bytes[i] = (bytes[i] ?? 0) ^ (1 << what.flip)
-    else if ('cut' in what) {
-      bytes = Buffer.concat([bytes.subarray(0, i), bytes.subarray(i + what.cut)])
-    } else bytes = Buffer.concat([bytes.subarray(0, i), what.insert, bytes.subarray(i)])
-  }
-  return bytes
 }
 
 test('the requests that are changed below are good ones', () => {
