@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import net from 'node:net'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { connectRaw } from '../support/edge/raw-connection.ts'
-import { beginLogin, exchange, REDIRECT_URI } from '../support/login/login.ts'
+import { exchange, REDIRECT_URI } from '../support/login/login.ts'
+import { beginSlowLogin } from '../support/login/slow-login.ts'
 import { isRefused } from '../support/ports.ts'
 import { homeWithDatabase } from '../support/process/child-home.ts'
 import {
@@ -15,24 +16,6 @@ import {
   startChild,
   waitFor,
 } from '../support/process/child-service.ts'
-import { ADMIN } from '../support/service.ts'
-
-/** A login whose password is on its way: everything is sent but the end of the body. */
-async function beginSlowLogin(t: TestContext, service: ChildService) {
-  const login = await beginLogin(service)
-  const { authRequestId } = login
-  const body = JSON.stringify({ authRequestId, ...ADMIN })
-  const connection = await connectRaw(service)
-  t.after(() => connection.socket.destroy())
-  const head = [
-    'POST /oidc/login/username HTTP/1.1',
-    `host: ${new URL(service.baseUrl).host}`,
-    'content-type: application/json',
-    `content-length: ${body.length}`,
-  ]
-  connection.send(`${head.join('\r\n')}\r\n\r\n${body.slice(0, -10)}`)
-  return { ...login, connection, finish: () => connection.send(body.slice(-10)) }
-}
 
 const untilRefused = ({ port }: ChildService) =>
   waitFor(

@@ -3,33 +3,16 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectRaw } from '../support/edge/raw-connection.ts'
 import { startWorkers } from '../support/kills/workers.ts'
-import { beginLogin } from '../support/login/login.ts'
+import { beginSlowLogin } from '../support/login/slow-login.ts'
 import { isRefused } from '../support/ports.ts'
 import { useWorkers } from '../support/process/child-home.ts'
-import { type ChildService, spawnLatchkey, waitFor } from '../support/process/child-service.ts'
+import { spawnLatchkey, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { CHEAP_PROGRAM } from '../support/process/program.ts'
-import { ADMIN } from '../support/service.ts'
-
-/** A login whose password is on its way: everything is sent but the end of the body. */
-async function beginSlowLogin(t: TestContext, service: ChildService) {
-  const { authRequestId } = await beginLogin(service)
-  const body = JSON.stringify({ authRequestId, ...ADMIN })
-  const connection = await connectRaw(service)
-  t.after(() => connection.socket.destroy())
-  const head = [
-    'POST /oidc/login/username HTTP/1.1',
-    `host: ${new URL(service.baseUrl).host}`,
-    'content-type: application/json',
-    `content-length: ${body.length}`,
-  ]
-  connection.send(`${head.join('\r\n')}\r\n\r\n${body.slice(0, -10)}`)
-  return { connection, finish: () => connection.send(body.slice(-10)) }
-}
 
 test('SIGTERM lets the running requests of every worker finish', async (t) => {
   const service = await startWorkers(t, 2)
