@@ -13,6 +13,7 @@ import { upstreamTo } from '../../../src/gateway/settings/upstream-url.ts'
 import { type Router, startRouter } from '../../../src/router/router.ts'
 import type { MadeCertificate } from '../certificates/openssl.ts'
 import { UptimeClock } from '../clocks/uptime-clock.ts'
+import { collectedLog } from '../monitoring/collected-log.ts'
 import { waitFor } from '../process/child-service.ts'
 import { ALICE, type EdgePki } from './edge-pki.ts'
 import { type FeedConnection, startFakeController } from './fake-controller.ts'
@@ -52,16 +53,7 @@ export async function startEdge(
 ): Promise<Edge> {
   const controller = await startFakeController(t, pki)
   const upstream = await startUpstream(t, options)
-  // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
-  const log: any[] = []
-  const logAt = (level: string) => (fields: object, msg: string) =>
-    void log.push({ level, msg, ...fields })
-  const said = {
-    debug: logAt('debug'),
-    info: logAt('info'),
-    warn: logAt('warn'),
-    error: logAt('error'),
-  }
+  const { log, lines } = collectedLog()
   const { keyPem } = pki.server
   const pem = `${pki.server.pem}${pki.issuing.pem}`
   const clock = new UptimeClock()
@@ -69,7 +61,7 @@ export async function startEdge(
     clock,
     controller: controller.url,
     identity: { id: 'router', cert: pem, key: keyPem, ca: pki.root.pem },
-    log: said,
+    log,
     times: {
       // Heartbeats come when the test sends one.
       silence: seconds(600),
@@ -96,7 +88,7 @@ export async function startEdge(
     ...(options.gateway ?? {}),
     certificatePem: pem,
     keyPem: new Secret(keyPem),
-    log: said,
+    log,
     random: systemRandom,
     ...(options.times === undefined ? {} : { times: options.times }),
   })
@@ -120,7 +112,7 @@ export async function startEdge(
     router,
     feed,
     upstream,
-    log,
+    log: lines,
     connect,
     async request(lines, body = '') {
       const connection = await connect()

@@ -12,6 +12,7 @@ import { upstreamTo } from '../../../src/gateway/settings/upstream-url.ts'
 import { type Router, startRouter } from '../../../src/router/router.ts'
 import { makeCsr } from '../certificates/csr.ts'
 import { UptimeClock } from '../clocks/uptime-clock.ts'
+import { collectedLog } from '../monitoring/collected-log.ts'
 import type { Service } from '../service.ts'
 import { issueCertificate, type LiveSession } from './live-session.ts'
 import { connectRaw, type RawConnection } from './raw-connection.ts'
@@ -62,18 +63,9 @@ export async function startRealEdge(
   const made = given.made ?? (await makeRouter(t, service))
   const { clock = new UptimeClock(), port = 0 } = given
   const upstream = await startUpstream(t, given.upstream)
-  // biome-ignore lint/suspicious/noExplicitAny: log lines have any fields
-  const log: any[] = []
-  const logAt = (level: string) => (fields: object, msg: string) =>
-    void log.push({ level, msg, ...fields })
-  const said = {
-    debug: logAt('debug'),
-    info: logAt('info'),
-    warn: logAt('warn'),
-    error: logAt('error'),
-  }
+  const { log, lines } = collectedLog()
   const { identity } = made
-  const router = startRouter({ controller: service.baseUrl, identity, clock, log: said })
+  const router = startRouter({ controller: service.baseUrl, identity, clock, log })
   t.after(() => router.stop())
   await router.ready
   const to = upstreamTo({ kind: 'http', at: { host: '127.0.0.1', port: upstream.port } })
@@ -86,7 +78,7 @@ export async function startRealEdge(
     },
     certificatePem: identity.cert,
     keyPem: new Secret(identity.key),
-    log: said,
+    log,
     random: systemRandom,
     clock,
     browsers: { controller: service.baseUrl, ca: service.ca, clock },
@@ -99,7 +91,7 @@ export async function startRealEdge(
   t.after(stopGateway)
   const url = `https://localhost:${gateway.port}`
   const { verifyPort } = gateway
-  return { ...made, url, verifyPort, gateway, router, clock, upstream, log, stopGateway }
+  return { ...made, url, verifyPort, gateway, router, clock, upstream, log: lines, stopGateway }
 }
 
 /** A session with a fresh certificate of its own. */
