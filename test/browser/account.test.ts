@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { minutes } from '../../src/base/time/duration.ts'
 import { html } from '../../src/web/login/html.ts'
-import { complaintsOf } from '../support/browser/browser-complaints.ts'
+import { quietPage } from '../support/browser/browser-complaints.ts'
 import { sendCode, sendPassword } from '../support/browser/browser-login.ts'
 import { launchChromium } from '../support/browser/chromium.ts'
 import { startSite } from '../support/browser/site.ts'
@@ -26,17 +26,8 @@ test("a user's own account in a browser", async (t) => {
   const browser = await launchChromium()
   t.after(() => browser.close())
 
-  async function newPage(t: TestContext, options: BrowserContextOptions = {}): Promise<Page> {
-    const profile = { ignoreHTTPSErrors: true, javaScriptEnabled: false }
-    const context = await browser.newContext({ ...profile, ...options })
-    const page = await context.newPage()
-    const complaints = complaintsOf(page)
-    t.after(async () => {
-      await context.close()
-      assert.deepEqual(complaints, [])
-    })
-    return page
-  }
+  const newPage = (t: TestContext, options: BrowserContextOptions = {}) =>
+    quietPage(t, browser, { javaScriptEnabled: false, ...options })
 
   async function openAs(page: Page, person: CreatedIdentity, path = '/account'): Promise<void> {
     await page.goto(`${service.baseUrl}${path}`)

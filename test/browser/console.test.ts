@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { checkWithAxe } from '../support/browser/axe.ts'
-import { complaintsOf } from '../support/browser/browser-complaints.ts'
+import { quietPage } from '../support/browser/browser-complaints.ts'
 import { sendPassword } from '../support/browser/browser-login.ts'
 import { launchChromium } from '../support/browser/chromium.ts'
 import { enrolledPerson, PASSWORD } from '../support/login/authenticator-app.ts'
@@ -52,16 +52,8 @@ test('the console in a browser', async (t) => {
   const requestId = String(refused.headers['x-request-id'])
   await login('wrong', EVIL)
 
-  async function newPage(t: TestContext, options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
-    const page = await context.newPage()
-    const complaints = complaintsOf(page)
-    t.after(async () => {
-      await context.close()
-      assert.deepEqual(complaints, [])
-    })
-    return page
-  }
+  const newPage = (t: TestContext, options: BrowserContextOptions = {}) =>
+    quietPage(t, browser, options)
 
   async function open(
     page: Page,

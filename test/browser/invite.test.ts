@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { connect } from '../../src/client/client.ts'
-import { complaintsOf } from '../support/browser/browser-complaints.ts'
+import { quietPage } from '../support/browser/browser-complaints.ts'
 import { codeField } from '../support/browser/browser-login.ts'
 import { launchChromium } from '../support/browser/chromium.ts'
 import { authenticatorApp, PASSWORD } from '../support/login/authenticator-app.ts'
@@ -27,16 +27,10 @@ test('the link of an invitation in a browser', async (t) => {
 
   /** With every address that the browser asks for. */
   async function newPage(t: TestContext, options: BrowserContextOptions = {}) {
-    const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
-    const page = await context.newPage()
-    const complaints = complaintsOf(page)
+    const page = await quietPage(t, browser, options)
     const asked: string[] = []
     page.on('request', (request) => {
       asked.push(request.url(), request.headers()['referer'] ?? '')
-    })
-    t.after(async () => {
-      await context.close()
-      assert.deepEqual(complaints, [])
     })
     return { page, asked }
   }

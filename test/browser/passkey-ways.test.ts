@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { complaintsOf } from '../support/browser/browser-complaints.ts'
+import { quietPage } from '../support/browser/browser-complaints.ts'
 import { codeField, openLogin, sendPassword, tickSaved } from '../support/browser/browser-login.ts'
 import { launchChromium } from '../support/browser/chromium.ts'
 import { plugIn } from '../support/browser/virtual-key.ts'
@@ -36,16 +36,7 @@ test('the ways to a passkey', async (t) => {
     return credentials.map((one) => ({ ...one, signCount: uses }))
   }
 
-  async function newPage(t: TestContext): Promise<Page> {
-    const context = await browser.newContext({ ignoreHTTPSErrors: true })
-    const page = await context.newPage()
-    const complaints = complaintsOf(page)
-    t.after(async () => {
-      await context.close()
-      assert.deepEqual(complaints, [])
-    })
-    return page
-  }
+  const newPage = (t: TestContext) => quietPage(t, browser)
 
   async function choosePassword(page: Page, link: string, button: string): Promise<void> {
     await page.goto(link)

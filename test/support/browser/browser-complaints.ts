@@ -4,7 +4,10 @@
  * what went wrong are (D-12, D-18); that note is left out only for the very page that was answered so. And it notes that a
  * field has no autofocus because the test, which is faster than a person, already focused one.
  */
-import type { ConsoleMessage, Page } from 'playwright-core'
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core'
+import type { TestBrowser } from './chromium.ts'
 
 const STATUS_NOTE = /^Failed to load resource: the server responded with a status of (\d{3})/
 
@@ -38,4 +41,20 @@ export function complaintsOf(page: Page): readonly string[] {
     if (at >= 0) complaints.splice(at, 1)
   })
   return complaints
+}
+
+/** Opens a page in a profile of its own. The test fails if the browser has complained by its end. */
+export async function quietPage(
+  t: TestContext,
+  browser: TestBrowser,
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
+  const page = await context.newPage()
+  const complaints = complaintsOf(page)
+  t.after(async () => {
+    await context.close()
+    assert.deepEqual(complaints, [])
+  })
+  return page
 }
