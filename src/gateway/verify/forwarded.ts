@@ -28,6 +28,9 @@ export function readForwarded(request: {
   const { fields, requestId, rest } = request
   const given = readFields(fields)
   if ('fault' in given) return given
+  // D-426: a question that goes on behind the path is the request itself, and fields that differ are the client's. Caddy
+  // leaves the query of the request in the question, and describes the request in fields.
+  if (rest.startsWith('/') && describesAnother(given, request.method)) return DESCRIBES_TWO
   const { original } = given
   const protocol = given.protocol ?? original?.protocol ?? 'https:'
   if (protocol !== 'https' && protocol !== 'https:') {
@@ -54,17 +57,25 @@ export function readForwarded(request: {
   }
 }
 
-function readFields(fields: readonly Field[]):
-  | {
-      readonly method: string | undefined
-      readonly host: string | undefined
-      readonly ownHost: string | undefined
-      readonly path: string | undefined
-      readonly protocol: string | undefined
-      readonly original: URL | undefined
-      readonly isNginx: boolean
-    }
-  | { readonly fault: string } {
+interface Described {
+  readonly method: string | undefined
+  readonly host: string | undefined
+  readonly ownHost: string | undefined
+  readonly path: string | undefined
+  readonly protocol: string | undefined
+  readonly original: URL | undefined
+  readonly isNginx: boolean
+}
+
+const DESCRIBES_TWO = { fault: 'describes two requests' }
+
+function describesAnother({ method, host, original, ownHost }: Described, asked: string): boolean {
+  const named = host ?? original?.host
+  const isElsewhere = named !== undefined && originOf(named) !== originOf(ownHost ?? '')
+  return isElsewhere || (method !== undefined && method !== asked)
+}
+
+function readFields(fields: readonly Field[]): Described | { readonly fault: string } {
   const repeated = NAMES.find((name) => valuesOf(fields, name).length > 1)
   if (repeated !== undefined) return { fault: `has ${repeated} twice` }
   if (fields.some(isIdentityField)) return { fault: 'has fields that only the gateway may write' }
@@ -79,7 +90,7 @@ function readFields(fields: readonly Field[]):
   ]
   // D-426: a proxy writes one kind, and may pass on what a client wrote into the other.
   if (described.some(([one, other]) => one !== undefined && other !== undefined && one !== other)) {
-    return { fault: 'describes two requests' }
+    return DESCRIBES_TWO
   }
   return {
     method: one('x-forwarded-method') ?? one('x-original-method'),

@@ -140,6 +140,24 @@ test('forward authentication', async (t) => {
     assert.equal((await visitor.visit(VERIFY, { headers: same })).status, 200)
   })
 
+  await t.test('a question that is the request itself names no other host or method', async () => {
+    const visitor = await signedIn()
+    const ask = (added: Readonly<Record<string, string | readonly string[]>>) =>
+      visitor.visit(`${VERIFY}/deep`, { headers: { ...SCRIPT, host: HOST, ...added } })
+    // The cookie is that of HOST. Attack: it is used at another application, and a field says that it is at HOST.
+    const elsewhere = { host: 'other.example' }
+    refused(await ask(elsewhere), 400, 'BAD_REQUEST')
+    const url = { ...elsewhere, 'x-forwarded-host': [], 'x-original-url': `${ORIGIN}/deep` }
+    refused(await ask(url), 400, 'BAD_REQUEST')
+    refused(await ask({ 'x-forwarded-method': 'HEAD' }), 400, 'BAD_REQUEST')
+    refused(await ask({ 'x-original-method': 'POST' }), 400, 'BAD_REQUEST')
+    const same = { 'x-forwarded-method': 'GET', 'x-original-url': `${ORIGIN}/deep` }
+    assert.equal((await ask(same)).status, 200)
+    // Caddy describes the request in fields, and leaves its query in the question.
+    const caddy = { ...SCRIPT, origin: ORIGIN, 'x-forwarded-method': 'POST' }
+    assert.equal((await visitor.visit(`${VERIFY}?x=1`, { headers: caddy })).status, 200)
+  })
+
   await t.test('scripts get 401, and programs with a token but no cookie too', async () => {
     refused(await newVisitor().visit(VERIFY, { headers: SCRIPT }), 401, 'UNAUTHORIZED')
     // D-415: nothing proves that the caller is the holder of the token.
