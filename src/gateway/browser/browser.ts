@@ -13,6 +13,7 @@ import type { Router } from '../../router/router.ts'
 import { brandOf } from '../http/answers.ts'
 import type { WayIn } from '../passing/admit.ts'
 import type { OwnRoute } from '../passing/own-routes.ts'
+import { createExchanges } from './exchanges.ts'
 import { sendToBrowser, visitOf } from './send.ts'
 import { createBrowserSessions } from './sessions.ts'
 import type { SignInPorts } from './sign-in.ts'
@@ -64,7 +65,7 @@ export function openToBrowsers(options: BrowserOptions): Browsers {
     return connect({ url, ca, clientId, clock, random, timeoutMilliseconds })
   }
 
-  const ports: SignInPorts = { client, sessions, vault, clock, log }
+  const ports: SignInPorts = { client, sessions, vault, clock, log, exchange: createExchanges() }
   const site = { ...ports, brand: () => brandOf(router) }
   const refreshing = setInterval(() => void sessions.refreshHeld(), REFRESH_EVERY)
   return {

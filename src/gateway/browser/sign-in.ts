@@ -22,6 +22,7 @@ import {
   readLoginCookie,
   readSessionCookie,
 } from './cookies.ts'
+import type { Exchanges } from './exchanges.ts'
 import { callbackOf, openLogin, sealLogin } from './login-cookie.ts'
 import { NOT_STORED, type PageReason, refusalPage } from './pages.ts'
 import { pageReasonOf } from './refusals.ts'
@@ -32,6 +33,7 @@ import { type BrowserAnswer, safeTarget, type Visit } from './visit.ts'
 export interface SignInPorts {
   readonly client: () => Promise<Pick<Client, 'beginRedirectLogin' | 'finishRedirectLogin'>>
   readonly sessions: BrowserSessions
+  readonly exchange: Exchanges
   readonly vault: Vault
   readonly clock: Pick<Clock, 'now'>
   readonly log: Log
@@ -89,7 +91,9 @@ export async function finishSignIn(ports: SignInPorts, visit: Visit): Promise<Br
 
   let session: Session
   try {
-    session = await (await ports.client()).finishRedirectLogin(proof, query)
+    session = await ports.exchange(async () =>
+      (await ports.client()).finishRedirectLogin(proof, query),
+    )
   } catch (error) {
     ports.log.warn({ err: error, requestId: visit.requestId }, 'a sign-in did not finish')
     if (error instanceof ServerUnavailable || error instanceof RateLimited) {

@@ -65,6 +65,15 @@ describe('a client cannot send', () => {
     'x-forwarded-client-cert',
     'Forwarded',
     'X-Real-IP',
+    // Some servers serve the path that these name instead of that of the request, which the gateway has judged.
+    'X-Original-URL',
+    'X_Original_Url',
+    'X-Original-URI',
+    'X-Original-Host',
+    'X-Rewrite-URL',
+    // RFC 9440 §2.4: the certificate of the caller.
+    'Client-Cert',
+    'client_cert_chain',
     'Host',
     'Content-Length',
     'Content_Length',

@@ -110,11 +110,17 @@ const RESERVED: ReadonlySet<string> = new Set([
   'forwarded',
   'x-request-id',
   'x-real-ip',
+  'x-rewrite-url',
+  // RFC 9440 §2.4: only whoever ends the TLS of the client may say which certificate it has.
+  'client-cert',
+  'client-cert-chain',
 ])
 
+/** D-467: what proxies tell a server about the request. Some servers serve the path of `X-Original-URL` instead. */
+const RESERVED_PREFIXES = [IDENTITY_PREFIX, 'x-forwarded-', 'x-original-']
+
 function isReserved(plain: string): boolean {
-  if (plain.startsWith(IDENTITY_PREFIX) || plain.startsWith('x-forwarded-')) return true
-  return RESERVED.has(plain)
+  return RESERVED_PREFIXES.some((prefix) => plain.startsWith(prefix)) || RESERVED.has(plain)
 }
 
 /** Whether a server behind us could mistake it for a field that identifies the caller. */
