@@ -72,8 +72,8 @@ export interface Gateway {
   /** For the next handshakes; open connections stay. */
   replaceCertificate(next: Pick<GatewayOptions, 'certificatePem' | 'keyPem'>): void
   /**
-   * For the next requests. Those in progress finish; tunnels are cut if an upstream was changed or removed, because they
-   * were admitted by what it said before.
+   * For the next requests. Those in progress finish; tunnels, open or opening, are cut if an upstream was changed or
+   * removed, because they were admitted by what it said before.
    */
   replaceUpstreams(upstreams: readonly UpstreamSettings[]): void
   load(): ConnectionLoad & { readonly tunnels: number }
@@ -115,7 +115,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     [...routes, ...(verifying?.routes ?? [])].map((route) => [route.name, route]),
   )
   const rely = createRely({ watch: router.watch, log })
-  const tunnels = new Map<Duplex, () => void>()
+  /** Open or about to be, with what cuts them: both were admitted by the upstreams of that moment. */
+  const upgrades = new Map<Duplex, () => void>()
+  const tunnels = new Set<Duplex>()
   const parts: GatewayParts = {
     get upstreams() {
       return routing.upstreams
@@ -124,15 +126,25 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     waysIn,
     clock,
     rely(exchange, accepted, upstream) {
+      if (exchange.upgrade !== undefined) followUpgrade(exchange, upstream)
       const mayStay = judgeOpen(parts, accepted, upstream)
       return rely(exchange.socket, accepted, () => cut(exchange), mayStay)
     },
     opened(exchange) {
       exchange.markPassed()
       const { socket } = exchange
-      tunnels.set(socket, () => cut(exchange))
+      tunnels.add(socket)
       socket.once('close', () => tunnels.delete(socket))
     },
+  }
+  function followUpgrade(exchange: Exchange, upstream: UpstreamSettings): void {
+    const { socket } = exchange
+    upgrades.set(socket, () => cut(exchange))
+    socket.once('close', () => upgrades.delete(socket))
+    // D-396: the upstreams may have changed while the caller was authenticated.
+    const { upstreams } = routing
+    const isServed = upstreams.includes(upstream) || upstreams.some((one) => isSame(one, upstream))
+    if (!isServed) cut(exchange)
   }
   /** Requests at upstreams. With HTTP/2 a client connection may have many, each with a descriptor of its own. */
   let running = 0
@@ -260,15 +272,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       verifying?.listener?.replaceCertificate(next)
     },
     replaceUpstreams(next) {
-      const kept = new Set(next.map((one) => JSON.stringify(one)))
-      const isSafe = routing.upstreams.every((one) => kept.has(JSON.stringify(one)))
+      const isSafe = routing.upstreams.every((one) => next.some((other) => isSame(one, other)))
       routing = routingOf(next)
-      if (!isSafe) for (const end of tunnels.values()) end()
+      if (!isSafe) for (const end of upgrades.values()) end()
     },
     load: () => ({ ...limit.load(), tunnels: tunnels.size }),
     async stop(grace) {
       const closed = server.close(grace)
-      for (const end of tunnels.values()) end()
+      for (const end of upgrades.values()) end()
       await closed
       await opened.disposeAsync()
     },
@@ -280,6 +291,11 @@ function routingOf(upstreams: readonly UpstreamSettings[]) {
     upstreams,
     choose: createChooseUpstream(upstreams.filter(({ to }) => to.kind === 'http')),
   }
+}
+
+/** Settings are plain data, always built in the same order. */
+function isSame(one: UpstreamSettings, other: UpstreamSettings): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 /** D-421: the peer must not mistake a cut tunnel for one that ended normally. */

@@ -12,6 +12,7 @@ import type { RawConnection } from '../../test/support/edge/raw-connection.ts'
 import { webSocketAccept } from '../../test/support/edge/upstream.ts'
 import { waitFor } from '../../test/support/process/child-service.ts'
 import { days, hours, milliseconds, seconds } from '../base/time/duration.ts'
+import { upstreamTo } from './settings/upstream-url.ts'
 
 const pki = await openEdgePki()
 after(() => pki.close())
@@ -320,4 +321,56 @@ test('the end of an older token closes nothing that a newer one of the same sess
   )
   connection.send(lines('GET / HTTP/1.1', HOST, `authorization: Bearer ${await pki.token()}`))
   assert.equal((await connection.reply())?.status, 200)
+})
+
+// Attack: a caller who is about to lose access begins a WebSocket and lets it open after the rules have changed.
+describe('a tunnel that is opening while the rules of its upstream change', () => {
+  const stricter = (edge: Edge, { port }: { readonly port: number }) => {
+    const to = upstreamTo({ kind: 'http', at: { host: '127.0.0.1', port } })
+    edge.gateway.replaceUpstreams([{ ...to, require: { identities: ['bob'] } }])
+  }
+
+  test('is cut if the upstream has not agreed yet', async (t) => {
+    const { promise, resolve } = Promise.withResolvers<() => void>()
+    const edge = await startEdge(t, pki, alice, {
+      onUpgrade({ headers }, socket) {
+        const accept = webSocketAccept(headers['sec-websocket-key'] ?? '')
+        const agreed = `upgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: ${accept}`
+        socket.on('error', () => undefined)
+        resolve(() => void socket.write(`HTTP/1.1 101 OK\r\n${agreed}\r\n\r\n`))
+      },
+    })
+    const connection = await edge.connect()
+    connection.send(lines(...HANDSHAKE, `authorization: Bearer ${await pki.token()}`))
+    const agree = await promise
+    stricter(edge, edge.upstream)
+    agree()
+    await connection.closed
+    assert.equal(edge.gateway.load().tunnels, 0)
+  })
+
+  test('is cut if the caller was still being authenticated', async (t) => {
+    const begun = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const authenticate = async () => {
+      begun.resolve()
+      await goOn.promise
+      return undefined
+    }
+    const edge = await startEdge(t, pki, alice, { gateway: { waysIn: [{ authenticate }] } })
+    const connection = await edge.connect()
+    connection.send(lines(...HANDSHAKE, `authorization: Bearer ${await pki.token()}`))
+    await begun.promise
+    stricter(edge, edge.upstream)
+    goOn.resolve()
+    await connection.closed
+    assert.equal(edge.upstream.received(), '')
+  })
+
+  test('opens if its own upstream and all others stay', async (t) => {
+    const edge = await startEdge(t, pki, alice)
+    const { port } = edge.upstream
+    edge.gateway.replaceUpstreams([upstreamTo({ kind: 'http', at: { host: '127.0.0.1', port } })])
+    await echo(await openSocket(edge, await pki.token()), 'hello')
+  })
 })

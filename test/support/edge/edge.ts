@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { systemRandom } from '../../../src/base/secrets/random.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { milliseconds, seconds } from '../../../src/base/time/duration.ts'
-import { type GatewayOptions, startGateway } from '../../../src/gateway/gateway.ts'
+import { type Gateway, type GatewayOptions, startGateway } from '../../../src/gateway/gateway.ts'
 import type { GatewayTimes } from '../../../src/gateway/http/upstream.ts'
 import type { UpstreamSettings } from '../../../src/gateway/settings/settings.ts'
 import { upstreamTo } from '../../../src/gateway/settings/upstream-url.ts'
@@ -24,6 +24,7 @@ export interface Edge {
   readonly clock: UptimeClock
   readonly url: string
   readonly router: Router
+  readonly gateway: Gateway
   readonly feed: FeedConnection
   readonly upstream: TestUpstream
   /** Every log line so far. */
@@ -110,6 +111,7 @@ export async function startEdge(
     clock,
     url,
     router,
+    gateway,
     feed,
     upstream,
     log: lines,
