@@ -1,7 +1,14 @@
 /** Addresses and networks, and what belongs to which; properties are in test/fuzz/addresses.test.ts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isIn, networkOf, parseAddress, parseHostOrNetwork, parseNetwork } from './network.ts'
+import {
+  isIn,
+  networkOf,
+  parseAddress,
+  parseHostOrNetwork,
+  parseNetwork,
+  siteOf,
+} from './network.ts'
 
 const v6 = (...groups: number[]): number[] => groups.flatMap((group) => [group >> 8, group & 255])
 
@@ -125,3 +132,14 @@ for (const [address, network] of Object.entries(NETWORKS)) {
     assert.equal(networkOf(address), network)
   })
 }
+
+test('networks of IPv6 in one /48 begin in the same way, and no other does', () => {
+  const site = siteOf(networkOf('2001:db8:1:ff::1'))
+  assert.equal(site, '2001:db8:1:')
+  assert.ok(networkOf('2001:db8:1:0::1').startsWith('2001:db8:1:'))
+  for (const other of ['2001:db8:11::1', '2001:db8::1', '2001:db9:1::1']) {
+    assert.ok(!networkOf(other).startsWith('2001:db8:1:'), other)
+  }
+  assert.equal(siteOf(networkOf('192.0.2.1')), undefined)
+  assert.equal(siteOf('a:b:c:'), undefined)
+})

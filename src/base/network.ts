@@ -72,6 +72,14 @@ export function networkOf(address: string): string {
   return `${groups.join(':')}::/64`
 }
 
+/**
+ * Returns how the text of every network begins that is in the same /48 of IPv6, which is what one site can have (RFC
+ * 6177 §2). Undefined for any other network. `network` is from `networkOf`.
+ */
+export function siteOf(network: string): string | undefined {
+  return /^(?:[0-9a-f]{1,4}:){3}(?=[0-9a-f]{1,4}::\/64$)/.exec(network)?.[0]
+}
+
 /** The bits of byte `i` that a prefix of this length covers. */
 function maskOf(prefix: number, i: number): number {
   const covered = Math.min(8, Math.max(0, prefix - i * 8))

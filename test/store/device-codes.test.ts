@@ -1,9 +1,17 @@
 /** Devices that wait for their users, on every database: one answer counts, and only a few wait. D-440, D-442. */
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, test } from 'node:test'
-import type { SecretHash } from '../../src/base/secrets/vault.ts'
+import type { RequestId } from '../../src/base/ids.ts'
+import { systemRandom } from '../../src/base/secrets/random.ts'
+import {
+  createVault,
+  INSTALLATION_SECRET_BYTES,
+  type SecretHash,
+} from '../../src/base/secrets/vault.ts'
 import { seconds } from '../../src/base/time/duration.ts'
 import type { DeviceCode } from '../../src/domain/device/device-code.ts'
+import { requestDeviceCode } from '../../src/domain/device/request-device-code.ts'
+import type { Failure } from '../../src/errors/catalogue.ts'
 import type { Issuer } from '../../src/protocol/oidc.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { ALL, openTwo } from './databases.ts'
@@ -75,15 +83,44 @@ for (const database of ALL) {
       assert.deepEqual(await deviceCodes.countOutstanding('192.0.2.1', NOON), {
         all: 0,
         ofNetwork: 0,
+        ofSite: 0,
       })
       await deviceCodes.insert(code('a'))
       await deviceCodes.insert(code('b', { address: '2001:db8::1' }))
       await deviceCodes.insert(code('c', { address: '2001:db8::2' }))
+      await deviceCodes.insert(code('d', { address: '2001:db8:0:1::2' }))
       await deviceCodes.insert(code('expired', { expiresAt: NOON }))
       await deviceCodes.insert(code('answered', { answer: 'denied' }))
       const count = (network: string) => deviceCodes.countOutstanding(network, NOON)
-      assert.deepEqual(await count('192.0.2.1'), { all: 3, ofNetwork: 1 })
-      assert.deepEqual(await count('2001:db8:0:0::/64'), { all: 3, ofNetwork: 2 })
+      assert.deepEqual(await count('192.0.2.1'), { all: 4, ofNetwork: 1, ofSite: 1 })
+      assert.deepEqual(await count('2001:db8:0:0::/64'), { all: 4, ofNetwork: 2, ofSite: 3 })
+    })
+
+    // Attack: an ordinary line has 256 or more networks of IPv6, which could hold all 2,000 places together.
+    test('D-442: the networks of one site of IPv6 have few of the places together', async (t) => {
+      const { transaction } = await (await database.create(t)).open()
+      const ports = {
+        clientId: 'service',
+        otherClientIds: [],
+        vault: createVault(systemRandom.bytes(INSTALLATION_SECRET_BYTES), systemRandom),
+        random: systemRandom,
+        clock: { now: () => NOON, uptime: () => seconds(0) },
+        transaction,
+      }
+      const ask = async (address: string) => {
+        const caller = { address, requestId: 'r' as RequestId, userAgent: undefined }
+        const issuer = 'https://id.example.com/oidc' as Issuer
+        const asked = { issuer, clientId: 'service', scope: 'openid', caller }
+        return requestDeviceCode(ports, asked).then(
+          () => 'stored',
+          (error: Failure) => error.code,
+        )
+      }
+      for (let n = 0; n < 200; n++) assert.equal(await ask(`2001:db8:1:${n}::1`), 'stored')
+      assert.equal(await ask('2001:db8:1:ff::1'), 'RATE_LIMITED')
+      assert.equal(await ask('2001:db8:2:ff::1'), 'stored', 'another site')
+      assert.equal(await ask('2001:db8:11::1'), 'stored', 'one whose text begins in the same way')
+      assert.equal(await ask('192.0.2.1'), 'stored')
     })
 
     test('expired ones are removed a few at a time, oldest first', async (t) => {

@@ -1,6 +1,6 @@
 /**
  * The device authorization request: RFC 8628 §3.1, §3.2, D-440. Any caller can send one and each is a row, so the number
- * of undecided ones is bounded, for each network and in total (D-442).
+ * of undecided ones is bounded, for each network, for each site of IPv6 and in total (D-442).
  */
 import { base64url } from '../../base/encoding.ts'
 import { networkOf } from '../../base/network.ts'
@@ -24,8 +24,9 @@ import { newUserCode, type UserCode } from './user-code.ts'
 /** 256 bits. */
 const DEVICE_CODE_BYTES = 32
 
-/** D-442. Concurrent requests can exceed both by as many as run at the same time. */
+/** D-442. Concurrent requests can exceed them by as many as run at the same time. */
 const MOST_OF_A_NETWORK = 20
+const MOST_OF_A_SITE = 200
 const MOST_OUTSTANDING = 2000
 
 /** Two devices with the same user code are so rare that a second attempt is enough. */
@@ -92,11 +93,11 @@ function insertBounded(
   code: DeviceCode,
 ): Promise<boolean> {
   return transaction(async (tx) => {
-    const { all, ofNetwork } = await tx.deviceCodes.countOutstanding(
+    const { all, ofNetwork, ofSite } = await tx.deviceCodes.countOutstanding(
       networkOf(code.address),
       code.requestedAt,
     )
-    if (ofNetwork >= MOST_OF_A_NETWORK) {
+    if (ofNetwork >= MOST_OF_A_NETWORK || ofSite >= MOST_OF_A_SITE) {
       const detail = 'too many devices of this address wait for their users'
       throw new Failure('RATE_LIMITED', { retryAfterSeconds: 60, detail })
     }

@@ -8,11 +8,14 @@ export interface DeviceCodes {
   findByUserCode(hash: SecretHash): Promise<DeviceCode | undefined>
   /** Returns false if another device has that user code. */
   insert(code: DeviceCode): Promise<boolean>
-  /** Counts the codes that a user could still approve: all of them, and those of the network. */
+  /**
+   * Counts the codes that a user could still approve: all of them, those of the network, and those of its site, which is
+   * the network itself for IPv4.
+   */
   countOutstanding(
     network: string,
     now: Instant,
-  ): Promise<{ readonly all: number; readonly ofNetwork: number }>
+  ): Promise<{ readonly all: number; readonly ofNetwork: number; readonly ofSite: number }>
   /** Records the last poll of the device, and how long it must wait before the next one. */
   markPolled(hash: SecretHash, at: Instant, interval: Duration): Promise<void>
   /**

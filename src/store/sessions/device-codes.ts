@@ -1,6 +1,6 @@
 /** Devices that wait until a user approves their sign-in, by the hashes of their two codes. D-440. */
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { networkOf } from '../../base/network.ts'
+import { networkOf, siteOf } from '../../base/network.ts'
 import type { DeviceCode } from '../../domain/device/device-code.ts'
 import type { DeviceCodes } from '../../domain/device/stores.ts'
 import { insertRow } from '../fixed-query.ts'
@@ -33,6 +33,10 @@ export function sqlDeviceCodes(db: Kysely<Tables>): DeviceCodes {
     insert: (code) => insertRow(db, 'device_codes', toRow(code), 'user_code_hash'),
 
     async countOutstanding(network, now) {
+      const site = siteOf(network)
+      // Hex digits and colons: nothing in a site has a meaning for `like`.
+      const isOfSite =
+        site === undefined ? sql`network = ${network}` : sql`network like ${`${site}%`}`
       const row = await db
         .selectFrom('device_codes')
         .select(({ fn }) => [
@@ -40,11 +44,13 @@ export function sqlDeviceCodes(db: Kysely<Tables>): DeviceCodes {
           fn
             .sum<number | null>(sql`case when network = ${network} then 1 else 0 end`)
             .as('of_network'),
+          fn.sum<number | null>(sql`case when ${isOfSite} then 1 else 0 end`).as('of_site'),
         ])
         .where('expires_at', '>', now)
         .where('answer', '=', 'pending')
         .executeTakeFirstOrThrow()
-      return { all: Number(row.all), ofNetwork: Number(row.of_network ?? 0) }
+      const { all, of_network: ofNetwork, of_site: ofSite } = row
+      return { all: Number(all), ofNetwork: Number(ofNetwork ?? 0), ofSite: Number(ofSite ?? 0) }
     },
 
     async markPolled(hash, at, interval) {
