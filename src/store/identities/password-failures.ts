@@ -142,10 +142,11 @@ async function hold(
 
 type Standing = Total & { readonly rows: readonly Row[] }
 
-/** Reads without a lock. */
+/** Reads without a lock. The same statements for a password that does not exist (R077). */
 async function read(db: Kysely<Tables>, id: AuthenticatorId): Promise<Standing | undefined> {
   const total = await TOTAL.first(db, { id })
-  return total && { ...total, rows: await listOf(db, id) }
+  const rows = await listOf(db, id)
+  return total && { ...total, rows }
 }
 
 /** Their number is bounded (`MOST_ORIGINS`). */

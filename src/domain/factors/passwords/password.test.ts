@@ -105,9 +105,13 @@ function factorOn(given: World = {}) {
     },
     passwordFailures: {
       clear: async (id, origin, now) => {
-        assert.equal(id, authenticator.id)
         assert.equal(origin.network, ORIGIN.network)
         assert.equal(now, NOON)
+        if (id === '') {
+          steps.push('clear nothing')
+          return false
+        }
+        assert.equal(id, authenticator.id)
         steps.push('clear failures')
         return !isLocked
       },
@@ -194,6 +198,8 @@ for (const [what, [reason, world, password]] of Object.entries(REJECTED)) {
       [reason === 'wrong-password' ? AUTHENTICATOR.id : ''],
     )
     assert.deepEqual(hashes(steps), ['verify'])
+    const cleared = reason === 'password-locked' ? 'clear failures' : 'clear nothing'
+    assert.deepEqual(steps.slice(1), ['find identity', cleared], 'and of the same look-ups')
     assert.deepEqual(replaced, [])
   })
 }
@@ -208,7 +214,7 @@ test('R077: an unknown name is rejected as such, for the work of one hash', asyn
     reason: 'unknown-username',
     identityId: undefined,
   })
-  assert.deepEqual(steps, ['verify nothing', 'find identity'], 'and of the same look-ups')
+  assert.deepEqual(steps, ['verify nothing', 'find identity', 'clear nothing'])
   // And for the same statements as a failure that is counted.
   const { calls, events } = await countsOf(count)
   assert.deepEqual(
@@ -276,6 +282,7 @@ async function countsOf(count: Rejected['count'], lockedUntil?: Instant) {
   assert.ok(count !== undefined)
   const calls: Parameters<PasswordFailures['add']>[] = []
   const events: AuditEvent[] = []
+  const reads: string[] = []
   const tx = {
     passwordFailures: {
       add: async (...args: Parameters<PasswordFailures['add']>) => {
@@ -284,9 +291,11 @@ async function countsOf(count: Rejected['count'], lockedUntil?: Instant) {
       },
     },
     events: { insert: async (event: AuditEvent) => events.push(event) },
+    identities: { find: async (id: string) => void reads.push(id) },
   }
-  // Only these two are asked for; anything else in this transaction is a mistake and fails.
+  // Only these three are asked for; anything else in this transaction is a mistake and fails.
   await count(tx as unknown as Stores)
+  assert.equal(events.length + reads.length, 1, 'R077: as many statements without a lock')
   return { calls, events }
 }
 
@@ -365,7 +374,9 @@ for (const [what, [world, password]] of Object.entries(KEPT)) {
 
 /** The steps that cost the work of a hash. */
 function hashes(steps: readonly string[]): readonly string[] {
-  return steps.filter((step) => !['find identity', 'clear failures'].includes(step))
+  return steps.filter(
+    (step) => !['find identity', 'clear failures', 'clear nothing'].includes(step),
+  )
 }
 
 test('D-215: a hash waits in the line of its network, and those of all known devices of a name in one', async () => {

@@ -1,8 +1,9 @@
 /**
  * Username and password as the primary factor. SPEC Primary login; D-12, D-22.
  *
- * Every refusal costs the same work: one hash, whether the name exists or not (R077). Consecutive failures lock their
- * origin out; the store counts them, so all instances share the count (R079). D-107 for the order.
+ * Every refusal costs the same work: one hash and the same number of statements, whether the name exists or not, and
+ * whether the password was right (R077). Consecutive failures lock their origin out; the store counts them, so all
+ * instances share the count (R079). D-107 for the order.
  */
 
 import type { AuthenticatorId, IdentityId } from '../../../base/ids.ts'
@@ -48,11 +49,14 @@ export async function proveByPassword(
   const { authenticators, identities, passwordFailures, rules, hashing, clock } = ports
   const line = lineOf(origin, username)
   const count = (tx: Stores) => countNothing(ports, tx, origin)
+  // R077: a network that is locked out would know the right password by the time of these reads.
+  const readNoLock = () => passwordFailures.clear(NO_PASSWORD, origin, clock.now())
   const authenticator = await authenticators.findUpdb(usernameKey(username))
   if (authenticator === undefined) {
     await hashing.verifyNothing(password, line)
     // R077: skipping this look-up would reveal by its time that the name does not exist.
     await identities.find(NO_IDENTITY)
+    await readNoLock()
     return { verdict: 'rejected', reason: 'unknown-username', identityId: undefined, count }
   }
   const { id, identityId, passwordHash, credentialVersion } = authenticator
@@ -66,6 +70,7 @@ export async function proveByPassword(
   // Read after the hash was checked, so that the decision uses the current state.
   const identity = await identities.find(identityId)
   if (!isRight) {
+    await readNoLock()
     const policy = identity && rules.policy(identity.authPolicyId)
     if (policy === undefined) return reject('wrong-password')
     const attempt = { caller, origin }
@@ -75,7 +80,10 @@ export async function proveByPassword(
     }
   }
   const usable = usableIdentity(identity, (policy) => policy.primary.updb.allowed, ports)
-  if ('refusal' in usable) return reject(usable.refusal)
+  if ('refusal' in usable) {
+    await readNoLock()
+    return reject(usable.refusal)
+  }
   await guess.earlier
   // One transaction checks the lock and clears the failures, so that parallel guesses cannot get past it.
   const isOpen = await passwordFailures.clear(id, origin, clock.now())
@@ -110,6 +118,12 @@ async function countNothing(
   const now = clock.now()
   const rule = lockRule(POLICY_DEFAULTS, now)
   await tx.passwordFailures.add(NO_PASSWORD, { network, device: undefined }, rule, now)
+  await recordNoLock(tx)
+}
+
+/** R077: the attempt that locks has one event more, and would reveal by its time that the name exists. */
+async function recordNoLock(tx: Pick<Stores, 'identities'>): Promise<void> {
+  await tx.identities.find(NO_IDENTITY)
 }
 
 async function countFailure(
@@ -122,7 +136,7 @@ async function countFailure(
   const now = audit.clock.now()
   const rule = lockRule(policy.primary.updb, now)
   const { lockedUntil } = await tx.passwordFailures.add(authenticatorId, origin, rule, now)
-  if (lockedUntil === undefined) return
+  if (lockedUntil === undefined) return recordNoLock(tx)
   const details = { authenticatorId, until: toRfc3339(lockedUntil) }
   const locked = { type: 'login.locked', identityId, details } as const
   await tx.events.insert(recordEvent(audit, caller, locked))
