@@ -78,4 +78,14 @@ test('a bound token at a gateway', async (t) => {
       assert.match(String(again?.header('www-authenticate')), /^DPoP .*error="invalid_dpop_proof"/)
     },
   )
+
+  // Attack: a gateway that was taken over uses what its callers show it at the controller. docs/connect.md: a token that is
+  // bound to no key is good for that.
+  await t.test('is worth nothing at the controller to the gateway that has seen it', async () => {
+    const seen = { ...bound, dpop: await proofOf() }
+    for (const headers of [seen, { authorization: `Bearer ${token}` }]) {
+      const call = await service.call('/edge/client/v1/current-identity', { headers })
+      assert.equal(call.status, 401, call.text)
+    }
+  })
 })
