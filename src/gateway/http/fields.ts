@@ -56,14 +56,24 @@ export function upstreamFields(fields: readonly Field[], own: OwnFields): readon
   ]
 }
 
-/** Returns the response fields for the client. The upstream's length stays, because our parser has checked it. */
-export function clientFields(fields: readonly Field[], requestId: string): readonly Field[] {
+/**
+ * Returns the response fields for the client. The upstream's length stays, because our parser has checked it; but not that
+ * of a 204, which has no body (RFC 9110 §8.6): a client that believed it would take the next response for the body.
+ */
+export function clientFields(
+  fields: readonly Field[],
+  requestId: string,
+  status?: number,
+): readonly Field[] {
   const kept = withoutHopByHop(fields).filter(([name, value]) => {
     const plain = plainName(name)
+    if (plain === 'content-length') return status !== NO_CONTENT
     return plain !== 'x-request-id' && !(plain === 'set-cookie' && isOwnCookie(value))
   })
   return [...kept, ['x-request-id', requestId]]
 }
+
+const NO_CONTENT = 204
 
 export const flat = (fields: readonly Field[]): string[] => fields.flat()
 

@@ -67,8 +67,9 @@ export function forward(
     // A response before the end of the body: do not wait for the rest, and do not reuse the connection.
     const then: readonly Field[] = message.complete ? [] : [['connection', 'close']]
     try {
-      const kept = clientFields(fieldsOf(answer.rawHeaders), requestId)
-      writeHead(response, answer.statusCode ?? 0, [...kept, ...then])
+      const { statusCode: status = 0 } = answer
+      const kept = clientFields(fieldsOf(answer.rawHeaders), requestId, status)
+      writeHead(response, status, [...kept, ...then])
     } catch (error) {
       giveUp('BAD_GATEWAY', error as Error)
       return

@@ -9,6 +9,7 @@ import type { AnswerCode } from './answers.ts'
 import { clientFields, type Field, fieldsOf, flat, onlyValue, valuesOf } from './fields.ts'
 import type { InboundRequest } from './read-request.ts'
 import type { GatewayTimes, Upstream } from './upstream.ts'
+import { FIRST_FINAL } from './write-head.ts'
 
 export interface Tunnelling {
   readonly inbound: InboundRequest
@@ -69,10 +70,14 @@ export function tunnel(
 
   call.once('response', (answer) => {
     clearTimeout(timer)
+    const { statusCode: status = 0 } = answer
+    if (status < FIRST_FINAL) {
+      giveUp('BAD_GATEWAY', new Error('the upstream switched protocols without naming one'))
+      return
+    }
     isAnswered = true
     try {
-      const kept = clientFields(fieldsOf(answer.rawHeaders), requestId)
-      const status = answer.statusCode ?? 0
+      const kept = clientFields(fieldsOf(answer.rawHeaders), requestId, status)
       response.writeHead(status, flat([...kept, ['connection', 'close']]))
     } catch {
       socket.destroy()

@@ -3,16 +3,19 @@ import type { ServerResponse } from 'node:http'
 import { isHttp2 } from '../../https-server/http2.ts'
 import { type Field, flat } from './fields.ts'
 
-/** Throws if a field is not valid, before anything is sent. */
+/** Throws if a field or the status is not valid, before anything is sent. */
 export function writeHead(
   response: ServerResponse,
   status: number,
   fields: readonly Field[],
 ): void {
+  if (status < FIRST_FINAL) throw new RangeError(`${status} is not a final status`)
   if (!isHttp2(response)) {
     response.writeHead(status, flat(fields))
     return
   }
+  // Node would find out after the fields, which would stay in the response that is sent instead.
+  if (status > LAST_OF_HTTP2) throw new RangeError(`HTTP/2 has no status ${status}`)
   // Node keeps one value for each call. Fields about the connection do not exist in HTTP/2 (RFC 9113 §8.2.2).
   const values = new Map<string, string[]>()
   for (const [name, value] of fields) {
@@ -26,6 +29,10 @@ export function writeHead(
     response.setHeader(name, all.length === 1 ? (all[0] ?? '') : all)
   response.writeHead(status)
 }
+
+/** RFC 9110 §15.2: what comes before is not a response. After 101, a proxy in front of us would no longer read ours. */
+export const FIRST_FINAL = 200
+const LAST_OF_HTTP2 = 599
 
 const OF_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
