@@ -266,3 +266,19 @@ test('a stop lets a request over HTTP/2 finish, and closes the connection', asyn
   await closed
   await stopped
 })
+
+// Attack: with HPACK (RFC 7541) a path of four kilobytes costs a caller without credentials one byte from its second
+// request on, and the gateway a line of that length in its log each time.
+test('a long path or method takes little of the log', async (t) => {
+  const { ask, edge } = await open(t)
+  const path = `/${'a'.repeat(3_000)}`
+  assert.equal((await ask({ ':path': `${path}?secret`, authorization: '' })).status, 401)
+  assert.equal((await ask({ ':method': 'M'.repeat(3_000) })).status, 400)
+  await waitFor(
+    () => edge.log.filter(({ msg }) => msg === 'request').length === 2,
+    () => 'the lines of both requests',
+  )
+  const lines = edge.log.filter(({ msg }) => msg === 'request')
+  for (const line of lines) assert.ok(JSON.stringify(line).length < 800, JSON.stringify(line))
+  assert.equal(lines[0].path, `${path.slice(0, 500)}…`)
+})

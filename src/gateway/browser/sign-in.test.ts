@@ -35,13 +35,14 @@ test('callbacks without end use a bounded number of connections to the controlle
       })
     },
   }
-  const silent = { debug() {}, info() {}, warn() {}, error() {} }
+  const logged: object[] = []
+  const log = { debug() {}, info() {}, warn: (fields: object) => logged.push(fields), error() {} }
   const ports: SignInPorts = {
     client: async () => client,
     sessions: {} as BrowserSessions,
     vault: createVault(systemRandom.bytes(INSTALLATION_SECRET_BYTES), systemRandom),
     clock: new ManualClock(),
-    log: silent,
+    log,
     exchange: createExchanges({ atOnce: 4, waiting: 8 }),
   }
   const begun = await beginSignIn(ports, visitTo('/'), { target: '/' })
@@ -58,9 +59,14 @@ test('callbacks without end use a bounded number of connections to the controlle
   assert.deepEqual(new Set(statuses), new Set([503]), 'what has no place is told to try again')
   // Those that wait are served in turn.
   while (statuses.length < 500) {
-    answers.shift()?.(new UnexpectedAnswer('no'))
+    answers.shift()?.(new UnexpectedAnswer('no'.repeat(9_000)))
     await new Promise(setImmediate)
   }
   assert.equal(most, 4)
   assert.equal(statuses.filter((status) => status === 400).length, 12)
+  assert.equal(logged.length, 500)
+  for (const fields of logged) {
+    assert.ok(!('err' in fields), 'a stack trace would be most of the log')
+    assert.ok(JSON.stringify(fields).length < 800)
+  }
 })

@@ -9,11 +9,13 @@ import type { Vault } from '../../base/secrets/vault.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import {
   type Client,
+  ClientError,
   RateLimited,
   Refused,
   ServerUnavailable,
   type Session,
 } from '../../client/client.ts'
+import { shortened } from '../passing/exchange.ts'
 import {
   clearLogin,
   clearOldLogins,
@@ -72,7 +74,7 @@ export async function beginSignIn(
       ],
     }
   } catch (error) {
-    ports.log.warn({ err: error, requestId: visit.requestId }, 'a sign-in could not begin')
+    ports.log.warn({ requestId: visit.requestId, ...describe(error) }, 'a sign-in could not begin')
     return refusalPage(visit, 503, 'unavailable', target)
   }
 }
@@ -95,7 +97,7 @@ export async function finishSignIn(ports: SignInPorts, visit: Visit): Promise<Br
       (await ports.client()).finishRedirectLogin(proof, query),
     )
   } catch (error) {
-    ports.log.warn({ err: error, requestId: visit.requestId }, 'a sign-in did not finish')
+    ports.log.warn({ requestId: visit.requestId, ...describe(error) }, 'a sign-in did not finish')
     if (error instanceof ServerUnavailable || error instanceof RateLimited) {
       return failed(503, 'unavailable')
     }
@@ -117,6 +119,12 @@ export async function finishSignIn(ports: SignInPorts, visit: Visit): Promise<Br
     afterwards: () => endPrevious(ports, visit),
     fields: [['location', target], ...NOT_STORED, keepSession(value), clearLogin(state)],
   }
+}
+
+/** Any visitor can cause these lines, so they are short; only a fault of our own needs a stack trace. */
+function describe(error: unknown): object {
+  if (!(error instanceof ClientError)) return { err: error }
+  return { code: error.code, why: shortened(error.message) }
 }
 
 /** The session that the new cookie replaces: nothing could use or end it any more. */

@@ -76,8 +76,9 @@ export function beginExchange(
   const { message, response, upgrade, isWaiting = false } = arriving
   const requestId = newId<RequestId>(random)
   const socket = connectionOf(message)
-  const [path] = (message.url ?? '').split('?') // the query may contain a secret of the upstream
-  const line: Record<string, unknown> = { requestId, method: message.method, path }
+  const [path = ''] = (message.url ?? '').split('?') // the query may contain a secret of the upstream
+  const method = shortened(message.method ?? '')
+  const line: Record<string, unknown> = { requestId, method, path: shortened(path) }
   let code: AnswerCode | undefined
   let isPassed = false
   response.once('close', () => {
@@ -108,6 +109,13 @@ export function beginExchange(
       sendOwn(response, page ?? own, isSafe ? 'keep' : 'close')
     },
   }
+}
+
+const LONGEST_LOGGED = 500
+
+/** For the log, which callers without credentials write to: over HTTP/2 a long path costs them one byte (RFC 7541). */
+export function shortened(text: string): string {
+  return text.length <= LONGEST_LOGGED ? text : `${text.slice(0, LONGEST_LOGGED)}…`
 }
 
 /** Returns an IPv4 address in its own form, even on a dual-stack socket. */

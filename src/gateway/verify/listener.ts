@@ -20,6 +20,7 @@ import type { BrowserAnswer, Visit } from '../browser/visit.ts'
 import { brandOf } from '../http/answers.ts'
 import { fieldsOf } from '../http/fields.ts'
 import type { ListenerCertificate } from '../listener/listener-problems.ts'
+import { shortened } from '../passing/exchange.ts'
 import { readForwarded } from './forwarded.ts'
 import { answerWith, type VerifyPorts, verifyVisit } from './verify.ts'
 
@@ -120,8 +121,9 @@ async function answerProxy(
   }
   const { visit, canRedirect } = asked
   if (isVerify) {
-    const [original] = visit.target.split('?')
-    const about = { host: new URL(visit.origin).host, method: visit.method, path: original }
+    const [original = ''] = visit.target.split('?')
+    const { host } = new URL(visit.origin)
+    const about = { host: shortened(host), method: visit.method, path: shortened(original) }
     return { ...(await verifyVisit(ports, visit, { canRedirect })), about }
   }
   const name = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : ''
