@@ -1,14 +1,15 @@
 /**
  * Limits how many connections the process has open at the same time, over all of its servers. D-198: at the descriptor
  * limit, libuv silently closes new connections, and the database and files get no descriptors either. So we stop before
- * that, count the refused connections, and log them. D-201: connections that have sent no request make way first.
+ * that, count the refused connections, and log them. D-201, D-469: connections that have sent no request make way first,
+ * then those without a running one.
  */
 import type { Log } from '../base/log.ts'
 
 export interface ConnectionLimit {
   /**
    * Reserves a place. If all are in use, the oldest connection that has sent no request makes way: its `close` is called.
-   * Returns undefined if there is no such connection.
+   * If there is none, the one that has been idle the longest. Returns undefined if every connection has a request.
    */
   take(close: () => void): Place | undefined
   /** Counts a connection that the operating system refused before we got it. */
@@ -18,15 +19,18 @@ export interface ConnectionLimit {
 
 /** The place of one connection, which counts as silent until `keep` is called. */
 export interface Place {
-  /** The peer has sent a request: from now on the connection does not make way for another. */
-  keep(): void
+  /**
+   * The peer has sent a request: the connection does not make way for another until the returned function is called,
+   * which says that the request is over.
+   */
+  keep(): () => void
   giveBack(): void
 }
 
 export interface ConnectionLoad {
   readonly open: number
   readonly refused: number
-  /** Silent connections that made way for new ones. */
+  /** Silent and idle connections that made way for new ones. */
   readonly displaced: number
   /** `Infinity` if the process has no descriptor limit. */
   readonly most: number
@@ -48,6 +52,8 @@ export function createConnectionLimit(most: number, log: Log): ConnectionLimit {
   let open = 0
   /** Oldest first, each with the function that closes it. */
   const silent = new Map<Place, () => void>()
+  /** Idle for the longest first. */
+  const idle = new Map<Place, () => void>()
   const refusals = createTally((count, why) =>
     log.warn({ ...why, refused: count, open, most }, 'connections are refused'),
   )
@@ -58,9 +64,9 @@ export function createConnectionLimit(most: number, log: Log): ConnectionLimit {
     ),
   )
 
-  /** D-201. */
+  /** D-201, D-469. */
   function displaceOne(): boolean {
-    const [first] = silent
+    const [first] = silent.size > 0 ? silent : idle
     if (first === undefined) return false
     const [place, close] = first
     displacements.add({})
@@ -77,12 +83,25 @@ export function createConnectionLimit(most: number, log: Log): ConnectionLimit {
       }
       open += 1
       let isTaken = true
+      let running = 0
       const place: Place = {
-        keep: () => void silent.delete(place),
+        keep() {
+          silent.delete(place)
+          idle.delete(place)
+          running += 1
+          let isRunning = true
+          return () => {
+            if (!isRunning) return
+            isRunning = false
+            running -= 1
+            if (running === 0 && isTaken) idle.set(place, close)
+          }
+        },
         giveBack() {
           if (!isTaken) return
           isTaken = false
           silent.delete(place)
+          idle.delete(place)
           open -= 1
         },
       }

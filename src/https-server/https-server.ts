@@ -83,7 +83,8 @@ export interface HttpsServer {
   listen(at: HostPort): Promise<number>
   /**
    * Accepts a raw socket, before TLS, from any server; the sockets of `listen` are passed here automatically. At the
-   * limit, the oldest connection without a request is closed to make way; if there is none, the socket is closed.
+   * limit, the oldest connection without a request, or else the one that has been idle the longest, is closed to make
+   * way; if every connection has a request, the socket is closed.
    */
   accept(socket: Socket): void
   /** Changes the certificate, the named CAs, or both, from the next handshake on. */
@@ -122,7 +123,7 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
   const peers = new WeakMap<Socket, ProxiedPeer>()
   const sessions = new Map<Duplex, Http2Connection>()
   const keeping = (handle: Handler) => (message: IncomingMessage, response: ServerResponse) => {
-    keepPlace(connectionOf(message))
+    keepPlace(connectionOf(message), response)
     handle(message, response)
   }
   const checks = (time: Duration) => Math.ceil(time / CHECK_MILLISECONDS)
@@ -152,13 +153,15 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     socket.once('close', () => connections.delete(socket))
   })
   const inTurn = (handle: Handler) => (message: IncomingMessage, response: ServerResponse) => {
-    keepPlace(message.socket)
+    keepPlace(message.socket, response)
     const connection = connections.get(message.socket)
     connection?.exchange(message, response, () => handle(message, response))
   }
-  function keepPlace(socket: Duplex): void {
+  /** Until the response is over; without one, such as for an upgrade, as long as the connection is open. */
+  function keepPlace(socket: Duplex, response?: ServerResponse): void {
     const below = socketBelow(socket)
-    if (below !== undefined) sockets.get(below)?.keep()
+    const isOver = below && sockets.get(below)?.keep()
+    if (isOver !== undefined) response?.once('close', isOver)
   }
   server.on('request', inTurn(handler))
   // RFC 9110 §10.1.1: an unknown expectation may be ignored. Node's own 417 has no request id.

@@ -94,3 +94,36 @@ test('D-201: at the limit of connections that are used a newcomer is refused', a
   await once(newcomer.resume(), 'close')
   assert.deepEqual(limit.load(), { open: MOST, refused: 1, displaced: 0, most: MOST })
 })
+
+// Attack: each connection sends one small request, needs no credential for it, and says nothing more: as good as silent.
+test('D-469: at the limit the connection that has been idle the longest makes way, and none with a request does', async (t) => {
+  const { promise: free, resolve } = Promise.withResolvers<void>()
+  const { connect, limit } = await startHttpsServer(t, ({ url = '' }, response) => {
+    if (url === '/slow') void free.then(() => answer(response, url))
+    else answer(response, url)
+  })
+  const ask = async (connection: Awaited<ReturnType<typeof connect>>, path: string) => {
+    connection.send(get(path))
+    assert.equal((await connection.reply())?.text, path)
+  }
+  const slow = await connect()
+  await ask(slow, '/first')
+  slow.send(get('/slow'))
+  const idle = []
+  for (let i = 1; i < MOST; i++) {
+    const connection = await connect()
+    await ask(connection, '/once')
+    idle.push(connection)
+  }
+  const [oldest, next] = idle
+  assert.ok(oldest !== undefined && next !== undefined)
+  await ask(oldest, '/again')
+  const client = await connect()
+  await ask(client, '/client')
+  await next.closed
+  await ask(oldest, '/third')
+  resolve()
+  assert.equal((await slow.reply())?.text, '/slow')
+  const { open, refused, displaced } = limit.load()
+  assert.deepEqual({ open, refused, displaced }, { open: MOST, refused: 0, displaced: 1 })
+})

@@ -57,8 +57,9 @@ test('refuses connections beyond the limit, with a log line and a metric', {
 }, async (t) => {
   const service = await startWithTimeouts(t, PATIENT, withDescriptors(LIMIT))
   const { host } = new URL(service.baseUrl)
-  // Each has sent the header of a request, and so it makes way for no other.
-  const begun = `POST /oidc/token HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n`
+  // Each has a request whose body is still to come, and so it makes way for no other.
+  const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1'
+  const begun = `POST /oidc/token HTTP/1.1\r\nHost: ${host}\r\n${form}\r\nExpect: 100-continue\r\n\r\n`
   const sockets: Socket[] = []
   for (let i = 0; i < MOST_CONNECTIONS; i++) {
     const socket = await holdSecured(t, service.port, begun)

@@ -198,7 +198,7 @@ function addConnections(metrics: Metrics, connections: Pick<ConnectionLimit, 'lo
   metrics.read(
     {
       name: 'latchkey_connections_displaced_total',
-      help: 'Connections without a request that were closed to make room for new ones.',
+      help: 'Connections without a running request that were closed to make room for new ones.',
       type: 'counter',
     },
     () => [{ value: connections.load().displaced }],
