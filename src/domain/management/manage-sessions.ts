@@ -10,6 +10,7 @@ import type { EnrolledPorts } from '../factors/second-factor.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import { BATCH_ROWS, type PageOf } from '../paging.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
+import { existingSessions } from '../sessions/ending/existing-sessions.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { SessionPorts } from '../sessions/ports.ts'
 import { describeSessions, type SessionDetail } from '../sessions/session-detail.ts'
@@ -89,10 +90,10 @@ async function list(
 async function endMany(ports: EndPorts, of: IdentityId | undefined, caller: Caller): Promise<void> {
   if (of === undefined) await voidAllLogins(ports)
   else await ports.transaction((tx) => tx.identities.voidLogins(of))
-  const at = ports.clock.now()
+  const existing = await ports.transaction((tx) => existingSessions(tx, of, ports.clock.now()))
   for (let isMore = true; isMore; ) {
     await ports.transaction(async (tx) => {
-      const { rows } = await tx.apiSessions.list({ of, at, createdUntil: at }, FIRST_BATCH)
+      const { rows } = await tx.apiSessions.list(existing, FIRST_BATCH)
       isMore = rows.length === BATCH_ROWS
       await endSessionsWithin(ports, tx, { sessions: rows }, 'administrator', caller)
     })

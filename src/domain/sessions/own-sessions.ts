@@ -10,6 +10,7 @@ import { notFound } from '../refusals.ts'
 import type { ApiSession } from './api-session.ts'
 import { type CallSession, sessionGone } from './call-session.ts'
 import { endSessionsWithin } from './ending/end-session.ts'
+import { existingSessions } from './ending/existing-sessions.ts'
 import type { EndingPorts } from './ending/ports.ts'
 import type { SessionPorts } from './ports.ts'
 
@@ -54,12 +55,12 @@ export async function endOtherSessions(
     if ((await tx.apiSessions.find(sessionId)) === undefined) throw sessionGone(brand, call)
     await tx.identities.voidLogins(of)
   })
-  const at = ports.clock.now()
+  const existing = await transaction((tx) => existingSessions(tx, of, ports.clock.now()))
   for (let isMore = true; isMore; ) {
     await transaction(async (tx) => {
       if ((await tx.apiSessions.find(sessionId)) === undefined) throw sessionGone(brand, call)
       const query = { limit: BATCH_ROWS, offset: 0 }
-      const { rows } = await tx.apiSessions.list({ of, at, createdUntil: at }, query)
+      const { rows } = await tx.apiSessions.list(existing, query)
       isMore = rows.length === BATCH_ROWS
       const sessions = rows.filter(({ id }) => id !== sessionId)
       await endSessionsWithin(ports, tx, { sessions }, 'holder', caller)
