@@ -105,6 +105,18 @@ export class NotReady extends Error {}
 const PATIENCE_MILLISECONDS = 60_000
 const PAUSE_MILLISECONDS = 100
 
+/** Repeats the work while it throws NotReady: what was refused may have happened nevertheless. */
+export async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof NotReady)) throw error
+    }
+    await pause(PAUSE_MILLISECONDS)
+  }
+}
+
 /** The service with calls that throw NotReady. */
 export function refusing({ baseUrl, call }: Mortal): Mortal {
   let answeredAt = performance.now()
