@@ -85,8 +85,9 @@ export async function verifyEnrollmentInLogin(
     byEnrollment: true,
     caller,
     take: async (tx) => {
-      // Two enrollments at once are one after the other, so that none exceeds a limit.
+      // Two enrollments at once are one after the other, so that none exceeds a limit or goes around the other.
       await holdIdentity(tx, identityId)
+      await refuseUnproven(tx, { factor, identityId }, request.secondary.factors)
       if (!(await verdict.take(tx))) return false
       const enrolled = { type: 'mfa.enrolled', identityId, details: { factor } } as const
       await tx.events.insert(recordEvent(ports, caller, enrolled))

@@ -15,6 +15,7 @@ import { isRecentLogin } from '../factors/recent-login.ts'
 import { freshRecoveryCodes } from '../factors/recovery-codes.ts'
 import { refuseUnproven } from '../factors/refuse-unproven.ts'
 import type {
+  EnrolledPorts,
   Enrollee,
   FactorVerdict,
   FoundEnrollment,
@@ -84,7 +85,7 @@ export async function startEnrollmentInSession<Id extends SecondFactorId>(
   ports: MfaPorts,
   one: SessionFactor<Id> & AtHost,
 ): Promise<StartedEnrollment<FactorSetups[Id]>> {
-  await refuseAround(ports, one)
+  await refuseAround(ports, ports, one)
   const enrollee = await enrolleeOf(ports, one)
   const started = await secondFactor(one.factor).enrollment.start(ports, enrollee)
   if (started === 'gone') throw sessionGone(ports.brand, one.session)
@@ -114,11 +115,13 @@ export async function verifyEnrollmentInSession(
 ): Promise<Passkey | undefined> {
   const { identityId, sessionId } = one.session
   const { enrollment } = secondFactor(one.factor)
-  await refuseAround(ports, one)
+  await refuseAround(ports, ports, one)
   const verdict = await enrollment.prove(ports, { ...proverOf(one), caller }, answer)
   if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
   const isTaken = await withIdentity(ports, one, async (tx) => {
+    // Another factor may have been added since.
+    await refuseAround(ports, tx, one)
     if (!(await verdict.take(tx))) return false
     const details = { factor: one.factor }
     const enrolled = { type: 'mfa.enrolled', identityId, sessionId, details } as const
@@ -264,15 +267,20 @@ async function complete(
 /**
  * D-437: no factor is added around another one. A partial session is a login that has not proven its second factor, and
  * adds none in its place. An old login adds none at all, except the first authenticator app in a full session (D-465).
- * Throws FACTOR_NOT_PROVEN, LOGIN_TOO_OLD, UNAUTHORIZED.
+ * Throws FACTOR_NOT_PROVEN, LOGIN_TOO_OLD; UNAUTHORIZED if the session has just ended.
  */
-async function refuseAround(ports: MfaPorts, { factor, session }: SessionFactor): Promise<void> {
+async function refuseAround(
+  ports: Pick<MfaPorts, 'brand' | 'clock'>,
+  stores: EnrolledPorts & Pick<Stores, 'apiSessions'>,
+  { factor, session }: SessionFactor,
+): Promise<void> {
   const { identityId, isPartial } = session
-  const stored = await findStored(ports, session)
+  const stored = await stores.apiSessions.find(session.sessionId)
+  if (stored === undefined) throw sessionGone(ports.brand, session)
   if (isPartial !== undefined) {
-    await refuseUnproven(ports, { factor, identityId }, stored.secondary.factors)
+    await refuseUnproven(stores, { factor, identityId }, stored.secondary.factors)
   } else if (factor !== 'passkey') {
-    const enrolled = await enrolledFactors(ports, identityId)
+    const enrolled = await enrolledFactors(stores, identityId)
     if ([...enrolled].every((id) => id === factor)) return
   }
   refuseOldLogin(ports, stored)
@@ -285,16 +293,6 @@ async function refuseAround(ports: MfaPorts, { factor, session }: SessionFactor)
 function refuseOldLogin({ clock }: Pick<MfaPorts, 'clock'>, session: ApiSession): void {
   const isDevice = session.kind === 'oidc' && session.isDevice === true
   if (isDevice || !isRecentLogin(session.primary, clock.now())) throw new Failure('LOGIN_TOO_OLD')
-}
-
-/** Throws UNAUTHORIZED if the session has just ended. */
-async function findStored(
-  { apiSessions, brand }: Pick<MfaPorts, 'apiSessions' | 'brand'>,
-  session: CallSession,
-): Promise<ApiSession> {
-  const stored = await apiSessions.find(session.sessionId)
-  if (stored === undefined) throw sessionGone(brand, session)
-  return stored
 }
 
 export function proverOf({ session, rp }: Omit<SessionFactor, 'factor'>): Prover {
