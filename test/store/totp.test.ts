@@ -196,7 +196,7 @@ for (const database of ALL) {
       assert.equal(await totpEnrollments.remove(me), true)
       assert.equal(await totpEnrollments.remove(me), false)
       assert.equal(await recoveryCodes.count(me), 0)
-      assert.equal(await totpEnrollments.takeStep(me, 9), false)
+      assert.equal(await totpEnrollments.takeStep(anEnrollment(), 9), false)
       await totpEnrollments.replacePending(anEnrollment(), CODES)
       assert.equal(await totpEnrollments.remove(me), true)
       assert.equal(await totpEnrollments.find(me), undefined)
@@ -207,34 +207,40 @@ for (const database of ALL) {
       const step = 60_000_000 // of the year 2027
       const answers = []
       for (const next of [step, step, step - 1, step + 2, step + 1, step + 3]) {
-        answers.push(await totpEnrollments.takeStep(me, next))
+        answers.push(await totpEnrollments.takeStep(anEnrollment(), next))
       }
       assert.deepEqual(answers, [true, false, false, true, false, true])
-      assert.equal(await totpEnrollments.takeStep(other.id, step), false)
+      const ofAnother = { ...anEnrollment(), identityId: other.id }
+      assert.equal(await totpEnrollments.takeStep(ofAnother, step + 4), false)
+      const former = { ...anEnrollment(), id: 'former' as TotpEnrollmentId }
+      assert.equal(await totpEnrollments.takeStep(former, step + 4), false)
+      assert.equal(await totpEnrollments.takeStep(anEnrollment(), step + 4), true)
     })
 
     test('the very first time step can be taken', async (t) => {
       const [{ totpEnrollments }] = await openVerified(t)
-      assert.equal(await totpEnrollments.takeStep(me, 0), true)
-      assert.equal(await totpEnrollments.takeStep(me, 0), false)
+      assert.equal(await totpEnrollments.takeStep(anEnrollment(), 0), true)
+      assert.equal(await totpEnrollments.takeStep(anEnrollment(), 0), false)
     })
 
     test('a pending enrollment opens nothing', async (t) => {
       const [{ totpEnrollments, recoveryCodes }] = await openPending(t)
-      assert.equal(await totpEnrollments.takeStep(me, 9), false)
+      assert.equal(await totpEnrollments.takeStep(anEnrollment(), 9), false)
       assert.equal(await recoveryCodes.take(me, hash('recovery-1')), false)
       await recoveryCodes.replace(me, [hash('evil')])
 
       // And nothing was burnt.
       await totpEnrollments.markVerified(anEnrollment(), NOON)
       assert.equal(await recoveryCodes.count(me), 20)
-      assert.equal(await totpEnrollments.takeStep(me, 9), true)
+      assert.equal(await totpEnrollments.takeStep(anEnrollment(), 9), true)
     })
 
     test('of twenty uses of one time step at once, one wins (R085)', async (t) => {
       const stores = await openVerified(t)
       const taken = await Promise.all(
-        TIMES.map((i) => stores[i % 2 ? 0 : 1].totpEnrollments.takeStep(me, 60_000_000)),
+        TIMES.map((i) =>
+          stores[i % 2 ? 0 : 1].totpEnrollments.takeStep(anEnrollment(), 60_000_000),
+        ),
       )
       assert.equal(taken.filter(Boolean).length, 1)
     })

@@ -39,10 +39,10 @@ export interface TotpEnrollments {
   /** Pending or verified, with the recovery codes if no other factor is left. */
   remove(identityId: IdentityId): Promise<boolean>
   /**
-   * Spends a time step of the verified enrollment in one statement (R085). Returns true once; false if this step or a
-   * later one was already accepted.
+   * Spends a time step of exactly this enrollment, verified, in one statement (R085). Returns true once; false if this
+   * step or a later one was already accepted, or if the enrollment was replaced.
    */
-  takeStep(identityId: IdentityId, step: number): Promise<boolean>
+  takeStep(enrollment: Pick<TotpEnrollment, 'id' | 'identityId'>, step: number): Promise<boolean>
 }
 
 /** At most `MOST_PASSKEYS` per identity: before an insert the caller counts them, holding the identity. */

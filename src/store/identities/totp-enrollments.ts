@@ -103,11 +103,12 @@ export function sqlTotpEnrollments(db: Kysely<Tables>): TotpEnrollments {
       return numDeletedRows === 1n
     },
 
-    async takeStep(identityId, step) {
+    async takeStep({ identityId, id }, step) {
       const { numUpdatedRows } = await db
         .updateTable('totp_enrollments')
         .set({ last_step: step })
         .where('identity_id', '=', identityId)
+        .where('id', '=', id)
         .where('verified_at', 'is not', null)
         .where('last_step', '<', step)
         .executeTakeFirst()

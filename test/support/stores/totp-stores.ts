@@ -84,9 +84,9 @@ export function totpStores(): TotpStores {
     },
     removePending: async (id, owner) => pending(id, owner) !== undefined && rows.delete(id),
     remove: async (id) => rows.delete(id),
-    takeStep: async (id, step) => {
-      const row = verified(id)
-      if (row === undefined || step <= row.lastStep) return false
+    takeStep: async ({ identityId, id }, step) => {
+      const row = verified(identityId)
+      if (row?.enrollment.id !== id || step <= row.lastStep) return false
       row.lastStep = step
       return true
     },

@@ -343,3 +343,17 @@ test('R087: new recovery codes take the place of all that are left, when they ar
   assert.equal(await isGood(fresh.recoveryCodes[0]), true)
   assert.equal(await use.recoveryCodes.count(ADA.id), 19)
 })
+
+test('R085: a code of an app that was replaced while it was checked is not taken for one of the new app', async () => {
+  // Attack: the code of a lost phone comes while an administrator removes it and the owner sets up the next one.
+  const here = world()
+  const { ports, enrolled, advance, totpEnrollments } = here
+  const lost = await enrolled()
+  advance(30)
+  const verdict = await check(ports, lost.code())
+  assert.equal(verdict.verdict, 'matches')
+  assert.equal(await totpEnrollments.remove(ADA.id), true)
+  const next = await enrolled()
+  assert.equal(await accept(verdict, here), false)
+  assert.equal(await accept(await check(ports, next.code()), here), true)
+})

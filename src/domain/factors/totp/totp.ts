@@ -31,7 +31,7 @@ export async function checkCode(
     // A code made only of the digits 2 to 7 can be either.
     return { ...checkRecoveryCode(vault, identityId, code), ...clockOffOf(secret, code, now) }
   }
-  const take = spending(identityId, (tx) => tx.totpEnrollments.takeStep(identityId, step))
+  const take = spending(identityId, (tx) => tx.totpEnrollments.takeStep(enrollment, step))
   return { verdict: 'matches', by: 'totp', take }
 }
 
