@@ -11,6 +11,7 @@ import type { LegacySession } from './api-session.ts'
 export interface LegacySessionCache {
   /** Returns an entry that was read within the last second, or undefined. */
   find(tokenHash: SecretHash): CachedSession | undefined
+  /** Keeps the entry, unless the session was dropped since it was read. */
   keep(tokenHash: SecretHash, entry: CachedSession): void
   /**
    * Drops the session after this instance changed it, so that the next call reads it again. Resolves when every process
@@ -37,6 +38,19 @@ export function createLegacySessionCache({
   readonly clock: Pick<Clock, 'uptime'>
 }): LegacySessionCache {
   const entries = new Map<SecretHash, CachedSession>()
+  /** When each session was dropped, oldest first. What was read before is too old a second later anyway. */
+  const dropped = new Map<ApiSessionId, Duration>()
+
+  function drop(id: ApiSessionId): void {
+    const now = clock.uptime()
+    dropped.delete(id)
+    dropped.set(id, now)
+    for (const [other, at] of dropped) {
+      if (now - at < KEPT_FOR) return
+      dropped.delete(other)
+    }
+  }
+
   return {
     find(tokenHash) {
       const entry = entries.get(tokenHash)
@@ -46,6 +60,8 @@ export function createLegacySessionCache({
     },
 
     keep(tokenHash, entry) {
+      const droppedAt = dropped.get(entry.session.id)
+      if (droppedAt !== undefined && entry.readAt <= droppedAt) return
       entries.set(tokenHash, entry)
       if (entries.size <= MOST_KEPT) return
       const [oldest] = entries.keys()
@@ -53,6 +69,8 @@ export function createLegacySessionCache({
     },
 
     async forget(id) {
+      // A read that is under way does not see the change.
+      drop(id)
       for (const [tokenHash, { session }] of entries) {
         if (session.id === id) entries.delete(tokenHash)
       }
