@@ -77,14 +77,17 @@ export async function removeAuthenticator(
   also: (tx: Stores, removed: Authenticator) => Promise<void> = async () => {},
 ): Promise<void> {
   const { transaction, clock } = ports
-  await transaction(async (tx) => {
-    const found = await tx.authenticators.find(id)
-    const identity = found && (await tx.identities.find(found.identityId))
-    if (found === undefined || identity === undefined) throw notFound()
+  const outcome = await transaction(async (tx) => {
+    const read = await tx.authenticators.find(id)
+    const identity = read && (await tx.identities.find(read.identityId))
+    if (identity === undefined) throw notFound()
     const { id: identityId } = identity
     const take = async () => {
       // Lock as at a login: a concurrent session is either in the list of sessions below, or does not begin.
-      await tx.identities.hold(identityId)
+      const held = orNotFound(await tx.identities.hold(identityId))
+      if (held.isAdmin && !identity.isAdmin) return 'again'
+      // It may have been renamed, or a renewal of its certificate may have begun, before the lock.
+      const found = orNotFound(await tx.authenticators.find(id))
       if (!(await tx.authenticators.remove(id))) throw notFound()
       const sessions = await tx.apiSessions.listByAuthenticator(id)
       const ending = { sessions, authenticators: [found] }
@@ -95,10 +98,13 @@ export async function removeAuthenticator(
         await withdrawResetWithin(ports, tx, { method: 'reset-password', identityId }, caller)
       }
       await also(tx, found)
+      return 'done'
     }
     if (!identity.isAdmin) return take()
     return keepAdministrator(tx, identityId, { now: clock.now(), caller }, take)
   })
+  // It became an administrator since it was read: all administrators are locked before this one.
+  if (outcome === 'again') return removeAuthenticator(ports, id, caller, also)
 }
 
 /** D-22: clears the failures and the lock of a password. Throws NOT_FOUND. */

@@ -100,19 +100,23 @@ export function disableIdentity(
 }
 
 /** Throws NOT_FOUND. */
-export function enableIdentity(
+export async function enableIdentity(
   ports: AuditPorts & InTransaction,
   id: IdentityId,
   caller: Caller,
 ): Promise<void> {
-  return ports.transaction(async (tx) => {
-    await raiseForHosts(tx, await tx.identities.find(id))
+  const outcome = await ports.transaction(async (tx) => {
+    const found = orNotFound(await tx.identities.find(id))
+    await raiseForHosts(tx, found)
     const identity = orNotFound(await tx.identities.hold(id))
-    if (identity.disabledAt === undefined) return
+    if (needsOtherLocks(found, identity)) return 'again'
+    if (identity.disabledAt === undefined) return 'done'
     await tx.identities.replaceDisablement(id, undefined, ports.clock.now())
     const enabled = { type: 'identity.enabled', identityId: id } as const
     await tx.events.insert(recordEvent(ports, caller, enabled))
+    return 'done'
   })
+  if (outcome === 'again') return enableIdentity(ports, id, caller)
 }
 
 /**
@@ -137,8 +141,17 @@ export function removeMfa(
 }
 
 /** Logins accept the hosts of a router while it is enabled (D-392). Before any lock, as every change of rules. */
-async function raiseForHosts(tx: Stores, identity: Identity | undefined): Promise<void> {
-  if (identity !== undefined && identity.hosts.length > 0) await tx.ruleVersions.raise()
+async function raiseForHosts(tx: Stores, identity: Identity): Promise<void> {
+  if (identity.hosts.length > 0) await tx.ruleVersions.raise()
+}
+
+/**
+ * Whether the identity has changed between its read and its lock so that something must be locked before it: the version
+ * of the rules for a router with hosts, or all administrators for one of them. Then the transaction begins again.
+ */
+function needsOtherLocks(read: Identity, held: Identity): boolean {
+  const hasHostsNow = held.hosts.length > 0 && read.hosts.length === 0
+  return hasHostsNow || (held.isAdmin && !read.isAdmin)
 }
 
 /** Disables or removes an identity, and ends everything it has begun. */
@@ -149,20 +162,23 @@ async function cutOff(
   caller: Caller,
   change: (tx: Stores, identity: Identity) => Promise<unknown>,
 ): Promise<void> {
-  await ports.transaction(async (tx) => {
+  const outcome = await ports.transaction(async (tx) => {
     const found = orNotFound(await tx.identities.find(id))
     await raiseForHosts(tx, found)
     const cut = async () => {
       // Lock it: a concurrent session is either in the list of sessions below, or does not begin.
       const identity = orNotFound(await tx.identities.hold(id))
+      if (needsOtherLocks(found, identity)) return 'again'
       const sessions = await tx.apiSessions.listOf(id)
       const isGoing = reason === 'identity-deleted'
       const authenticators = isGoing ? await tx.authenticators.listOf(id) : []
       await endSessionsWithin(ports, tx, { sessions, authenticators }, reason, caller)
       await tx.identities.voidLogins(id)
       await change(tx, identity)
+      return 'done'
     }
     if (!found.isAdmin) return cut()
     return keepAdministrator(tx, id, { now: ports.clock.now(), caller }, cut)
   })
+  if (outcome === 'again') return cutOff(ports, id, reason, caller, change)
 }

@@ -1,0 +1,153 @@
+/**
+ * What an administrator withdraws while it changes, on PostgreSQL, where a transaction sees what others commit between
+ * its statements: what counts is what is there once the identity is locked. D-49, D-114, D-117. On SQLite a transaction is
+ * the only writer from its beginning.
+ */
+import assert from 'node:assert/strict'
+import { after as afterAll, type TestContext, test } from 'node:test'
+import type { AuthenticatorId, IdentityId } from '../../src/base/ids.ts'
+import { systemRandom } from '../../src/base/secrets/random.ts'
+import { minutes } from '../../src/base/time/duration.ts'
+import { auditPorts } from '../../src/domain/audit/ports.ts'
+import type { FreshAuthenticator } from '../../src/domain/identities/authenticator.ts'
+import { removeAuthenticator } from '../../src/domain/management/manage-authenticators.ts'
+import {
+  deleteIdentity,
+  disableIdentity,
+  enableIdentity,
+} from '../../src/domain/management/manage-identities.ts'
+import { replaceStores } from '../../src/domain/replace-stores.ts'
+import type { Stores, Transaction } from '../../src/domain/stores.ts'
+import { openOpenssl } from '../support/certificates/openssl.ts'
+import { ManualClock, NOON } from '../support/clocks/manual-clock.ts'
+import { anIdentity, aPolicy, CALLER, refusalOf } from '../support/people.ts'
+import { startPostgres } from '../support/stores/postgres.ts'
+import { openTwo, postgresql } from './databases.ts'
+
+afterAll(async () => (await startPostgres()).stop())
+
+const PERSON = anIdentity({ isAdmin: false })
+const BOSS = anIdentity({
+  id: 'boss' as IdentityId,
+  name: 'boss',
+  externalId: undefined,
+  isAdmin: true,
+})
+const PASSWORD = 'password' as AuthenticatorId
+const CERTIFICATE = 'certificate' as AuthenticatorId
+
+const common = { tags: {}, createdAt: NOON, updatedAt: NOON }
+
+/** `meanwhile` is committed after the transaction has read what it is about, and before it locks anything. */
+async function world(t: TestContext) {
+  const [store, other] = await openTwo(await postgresql.create(t))
+  await store.authPolicies.insert(aPolicy())
+  for (const identity of [PERSON, BOSS]) await store.identities.insert(identity)
+  const passwords: readonly FreshAuthenticator[] = [PERSON, BOSS].map(({ id, name }) => ({
+    id: id === PERSON.id ? PASSWORD : ('of-boss' as AuthenticatorId),
+    identityId: id,
+    method: 'updb',
+    username: name,
+    passwordHash: 'hash',
+    lockedUntil: undefined,
+    ...common,
+  }))
+  for (const one of passwords) await store.authenticators.insert(one)
+  const meanwhile = { happen: async (): Promise<unknown> => undefined }
+  const once = async <T>(found: T): Promise<T> => {
+    const { happen } = meanwhile
+    meanwhile.happen = async () => undefined
+    await happen()
+    return found
+  }
+  const transaction: Transaction = (work) =>
+    store.transaction((tx: Stores) =>
+      work(
+        replaceStores(tx, {
+          identities: (stores) => ({
+            ...stores,
+            find: async (id) => once(await stores.find(id)),
+          }),
+        }),
+      ),
+    )
+  const audit = auditPorts({ clock: new ManualClock(), random: systemRandom })
+  const ports = { ...audit, transaction, accessTokenLife: minutes(30) }
+  return { store, other, meanwhile, ports }
+}
+
+const WITHDRAWALS = {
+  'is deleted': (ports: Parameters<typeof deleteIdentity>[0]) =>
+    deleteIdentity(ports, PERSON.id, CALLER),
+  'is disabled': (ports: Parameters<typeof deleteIdentity>[0]) =>
+    disableIdentity(ports, PERSON.id, 0, CALLER),
+  'loses its password': (ports: Parameters<typeof deleteIdentity>[0]) =>
+    removeAuthenticator(ports, PASSWORD, CALLER),
+}
+
+for (const [what, withdraw] of Object.entries(WITHDRAWALS)) {
+  test(`D-49: an identity that ${what} while it becomes the last administrator stays one`, async (t) => {
+    const { store, other, meanwhile, ports } = await world(t)
+    meanwhile.happen = () =>
+      other.transaction(async (tx) => {
+        await tx.identities.replace({ ...PERSON, isAdmin: true })
+        await tx.identities.replace({ ...BOSS, isAdmin: false })
+      })
+    assert.equal((await refusalOf(withdraw(ports))).code, 'LAST_ADMINISTRATOR')
+    const person = await store.identities.find(PERSON.id)
+    assert.equal(person?.isAdmin, true)
+    assert.equal(person.disabledAt, undefined)
+    assert.notEqual(await store.authenticators.find(PASSWORD), undefined)
+  })
+}
+
+test('D-392: a router that gets hosts while it is disabled or enabled is in the rules as it is then', async (t) => {
+  const hosts = ['edge.example.org']
+  const { store, other, meanwhile, ports } = await world(t)
+  for (const change of [
+    () => disableIdentity(ports, PERSON.id, 0, CALLER),
+    () => enableIdentity(ports, PERSON.id, CALLER),
+  ]) {
+    await store.identities.replace({ ...PERSON, type: 'Router' })
+    let version = 0
+    meanwhile.happen = () =>
+      other.transaction(async (tx) => {
+        await tx.ruleVersions.raise()
+        await tx.identities.replace({ ...PERSON, type: 'Router', hosts })
+        version = await tx.ruleVersions.current()
+      })
+    await change()
+    assert.ok((await store.ruleVersions.current()) > version, 'copies read the router again')
+  }
+})
+
+test('D-117: a certificate that is issued while its authenticator is removed is refused by routers too', async (t) => {
+  const openssl = await openOpenssl()
+  t.after(() => openssl.close())
+  const ca = await openssl.makeCa()
+  const [current, next] = [await openssl.makeLeaf(ca), await openssl.makeLeaf(ca)]
+  const { store, other, meanwhile, ports } = await world(t)
+  await store.authenticators.insert({
+    id: CERTIFICATE,
+    identityId: PERSON.id,
+    method: 'cert',
+    certPem: current.pem,
+    fingerprint: current.fingerprint,
+    isIssuedByNetwork: true,
+    ...common,
+  })
+  const { pem: certPem, fingerprint } = next
+  meanwhile.happen = () =>
+    other.certificateRenewals.replacePending(
+      CERTIFICATE,
+      current.fingerprint,
+      { certPem, fingerprint },
+      NOON,
+    )
+  await removeAuthenticator(ports, CERTIFICATE, CALLER)
+  const ended = (await store.sessionEndings.listAfter(0)).map(({ subject }) => subject)
+  assert.deepEqual(
+    ended.toSorted(),
+    [`cert:${current.fingerprint}`, `cert:${fingerprint}`].toSorted(),
+  )
+})
