@@ -5,9 +5,8 @@
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
 import { utf8 } from '../../src/base/encoding.ts'
-import type { IdentityId, TotpEnrollmentId } from '../../src/base/ids.ts'
+import type { EnrollmentId, IdentityId, TotpEnrollmentId } from '../../src/base/ids.ts'
 import { systemRandom } from '../../src/base/secrets/random.ts'
-import { Secret } from '../../src/base/secrets/secret.ts'
 import { createVault, INSTALLATION_SECRET_BYTES, type Vault } from '../../src/base/secrets/vault.ts'
 import { systemClock } from '../../src/base/time/clock.ts'
 import { auditPorts } from '../../src/domain/audit/ports.ts'
@@ -16,11 +15,17 @@ import { keepSealed } from '../../src/domain/installation/keep-sealed.ts'
 import { rotateSecret, SecretReplaced } from '../../src/domain/installation/rotate-secret.ts'
 import type { SealedValue } from '../../src/domain/installation/stores.ts'
 import type { Store } from '../../src/domain/stores.ts'
-import { postgres } from '../../src/store/dialects/postgres.ts'
-import { foundation } from '../../src/store/migrations/first/0001-foundation.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
-import { ALL, openTwo, SHARED } from './databases.ts'
-import { anAuthority, anEnrollment, anIdentity, aSigningKey, hash, NOON } from './samples.ts'
+import { ALL, openTwo, SHARED, sqliteOnDisk } from './databases.ts'
+import {
+  anAuthority,
+  anEnrollment,
+  anIdentity,
+  anInvitation,
+  aSigningKey,
+  hash,
+  NOON,
+} from './samples.ts'
 import { insertIdentity } from './seed.ts'
 
 afterAll(async () => (await startPostgres()).stop())
@@ -40,6 +45,13 @@ async function installed(store: Store, secret: Uint8Array): Promise<void> {
   const record = secretRecord(secret, newSecret(), systemRandom)
   assert.equal(await store.installation.insert({ ...record, createdAt: NOON }), true)
 }
+
+/** With a JWT to show (D-317). */
+const invitationOf = (i: number) =>
+  anInvitation(
+    { id: `invitation-${i}` as EnrollmentId, tokenHash: hash(`token-${i}`) },
+    { method: 'ott' },
+  )
 
 async function sealOfEach(store: Store, vault: Vault): Promise<void> {
   await insertIdentity(store)
@@ -229,6 +241,18 @@ for (const kind of SHARED) {
         await store.transaction((tx) => tx.signingKeys.insert({ ...key, sealedPrivateJwk }))
         await store.totpEnrollments.replacePending({ ...anEnrollment(), id, sealedSecret }, [])
         await store.authorities.insert({ ...anAuthority('issuing', generation), sealedKey })
+        await store.transaction(async (tx) => {
+          const invitation = invitationOf(generation)
+          const [before] = await tx.enrollments.listOf(invitation.identityId)
+          if (before !== undefined && generation % 2 === 0) {
+            const sealedJwt = old.seal('enrollment-jwt', utf8('jwt'), before.id)
+            await tx.enrollments.replaceToken(before.id, { ...before, sealedJwt }, NOON)
+            return
+          }
+          if (before !== undefined) await tx.enrollments.remove(before.id)
+          const sealedJwt = old.seal('enrollment-jwt', utf8('jwt'), invitation.id)
+          await tx.enrollments.insert({ ...invitation, sealedJwt })
+        })
         written = generation
       }
       const writing = (async () => {
@@ -259,17 +283,42 @@ for (const kind of SHARED) {
         SecretReplaced,
       )
       await assert.rejects(store.totpEnrollments.replacePending(anEnrollment(), []), SecretReplaced)
+      const [invitation] = await one.enrollments.listOf(anIdentity().id)
+      assert.ok(invitation)
+      await assert.rejects(
+        store.enrollments.replaceToken(invitation.id, { ...invitation, sealedJwt: 'late' }, NOON),
+        SecretReplaced,
+      )
+      const another = invitationOf(10_000)
+      await assert.rejects(store.enrollments.insert(another), SecretReplaced)
+      await assert.rejects(
+        store.transaction((tx) => tx.enrollments.insert(another)),
+        SecretReplaced,
+      )
+      // What has nothing sealed does not depend on the secret.
+      const plain = { ...invitation, sealedJwt: undefined }
+      assert.equal(await store.enrollments.replaceToken(invitation.id, plain, NOON), true)
       assert.equal((await one.signingKeys.list()).length, keys)
     })
   })
 }
 
-test('every column with something sealed is one that a rotation knows', () => {
+test('every column with something sealed is one that a rotation knows', async (t) => {
   // One that it does not know would be lost with the old secret.
-  const facts = postgres(new Secret('postgres://localhost/nothing'))
-  const columns = foundation
-    .statements(facts)
-    .flatMap((statement) => [...statement.matchAll(/^\s+(sealed_\w+) /gm)].map(([, name]) => name))
-  const known = ['sealed_hashing_secret', 'sealed_secret', 'sealed_private_jwk', 'sealed_key']
-  assert.deepEqual(columns.sort(), known.sort())
+  const database = await sqliteOnDisk.create(t)
+  const columns = await database.query(`
+    select tables.name || '.' || columns.name as name
+    from sqlite_master as tables, pragma_table_info(tables.name) as columns
+    where tables.type = 'table' and columns.name like 'sealed%' order by 1
+  `)
+  assert.deepEqual(
+    columns.map(({ name }) => name),
+    [
+      'authorities.sealed_key',
+      'enrollments.sealed_jwt',
+      'installation.sealed_hashing_secret',
+      'signing_keys.sealed_private_jwk',
+      'totp_enrollments.sealed_secret',
+    ],
+  )
 })

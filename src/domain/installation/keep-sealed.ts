@@ -18,6 +18,7 @@ export function keepSealed(store: Store, fingerprint: SecretHash): Store {
     totpEnrollments: alone.totpEnrollments(store.totpEnrollments),
     signingKeys: alone.signingKeys(store.signingKeys),
     authorities: alone.authorities(store.authorities),
+    enrollments: alone.enrollments(store.enrollments),
     transaction: (work) =>
       store.transaction((tx) => {
         const within = guarded((write) => holdAnd(tx, fingerprint, () => write(tx)))
@@ -43,6 +44,18 @@ function guarded(guard: Guard) {
     authorities: (store: Stores['authorities']): Stores['authorities'] => ({
       ...store,
       insert: (authority) => guard((tx) => tx.authorities.insert(authority)),
+    }),
+    // Most have no JWT to show (D-317), and then nothing is sealed.
+    enrollments: (store: Stores['enrollments']): Stores['enrollments'] => ({
+      ...store,
+      insert: (enrollment) =>
+        enrollment.sealedJwt === undefined
+          ? store.insert(enrollment)
+          : guard((tx) => tx.enrollments.insert(enrollment)),
+      replaceToken: (id, next, at) =>
+        next.sealedJwt === undefined
+          ? store.replaceToken(id, next, at)
+          : guard((tx) => tx.enrollments.replaceToken(id, next, at)),
     }),
   }
 }
