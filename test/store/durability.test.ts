@@ -12,7 +12,7 @@ import { type Kysely, sql } from 'kysely'
 import { StoreUnavailable } from '../../src/errors/store-unavailable.ts'
 import { rounds } from '../support/chance/rounds.ts'
 import { eventually } from '../support/eventually.ts'
-import { heldSyncs, openRows, type Rows, rowsIn } from './synced-rows.ts'
+import { heldSyncs, openRows, openSynced, type Rows, rowsIn } from './synced-rows.ts'
 
 for (const [name, write] of [
   ['a statement', (db: Kysely<Rows>, n: number) => db.insertInto('rows').values({ n }).execute()],
@@ -74,6 +74,57 @@ test('a statement that changed nothing waits for the commit that it saw', async 
   sync.resolve()
   await Promise.all([first, second])
   assert.equal(held.length, 1)
+})
+
+for (const [name, work] of [
+  ['a statement', (db: Kysely<Rows>) => db.deleteFrom('rows').where('n', '=', 2).execute()],
+  [
+    'a transaction',
+    (db: Kysely<Rows>) =>
+      db.transaction().execute((tx) => tx.selectFrom('rows').selectAll().execute()),
+  ],
+] as const) {
+  test(`D-471: ${name} that changed nothing waits until what another process committed is on the disk`, async (t) => {
+    // Two workers: one has committed a logout and waits for the disk, the other finds the session ended and answers.
+    const { path, onSync, insert } = await openRows(t)
+    const other = openSynced(t, path)
+    await work(other.db)
+    const one = heldSyncs(onSync)
+    const first = insert(1)
+    const sync = await one.nth(1)
+
+    const { held, nth } = heldSyncs(other.onSync)
+    let isAnswered = false
+    const second = work(other.db).then(() => {
+      isAnswered = true
+    })
+    await setTimeout(20)
+    const wasAnswered = isAnswered
+    sync.resolve()
+    await first
+    assert.equal(wasAnswered, false)
+    ;(await nth(1)).resolve()
+    await second
+
+    // What is on the disk is not synced again.
+    await work(other.db)
+    assert.equal(held.length, 1)
+  })
+}
+
+test('D-471: what a process has left that was killed is on the disk before the next one answers', async (t) => {
+  const { path, onSync, insert } = await openRows(t)
+  const one = heldSyncs(onSync)
+  const first = insert(1)
+  const sync = await one.nth(1)
+  const next = openSynced(t, path)
+  const { held, nth } = heldSyncs(next.onSync)
+  const read = next.db.selectFrom('rows').selectAll().execute()
+  ;(await nth(1)).resolve()
+  assert.equal((await read).length, 1)
+  assert.equal(held.length, 1)
+  sync.resolve()
+  await first
 })
 
 test('a failed sync is an error for everyone who waits, and nothing is written after it', async (t) => {

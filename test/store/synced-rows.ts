@@ -16,11 +16,7 @@ export interface Rows {
 
 export async function openRows(t: TestContext) {
   const { path } = await sqliteOnDisk.createEmpty(t)
-  let syncFile: SyncFile = async () => {}
-  const db = new Kysely<Rows>({
-    dialect: guarded(sqlite(path, (descriptor) => syncFile(descriptor))),
-  })
-  t.after(() => db.destroy())
+  const { db, onSync } = openSynced(t, path)
   await sql`create table rows (n integer primary key)`.execute(db)
   const shared = sharedTransactions(db as never)
   return {
@@ -30,14 +26,27 @@ export async function openRows(t: TestContext) {
     inShared: <T>(work: (tx: Kysely<Rows>) => Promise<T>) => shared.run((tx) => work(tx as never)),
     /** The same for work that waits for nothing (D-466). */
     inOneTurn: <T>(work: (tx: Kysely<Rows>) => T) => shared.runPrompt((tx) => work(tx as never)),
-    onSync: (replacement: SyncFile) => {
-      syncFile = replacement
-    },
+    onSync,
     insert: async (n: number) => {
       await db.insertInto('rows').values({ n }).execute()
     },
     /** As another process sees them. */
     committed: () => rowsIn(path),
+  }
+}
+
+/** A connection of its own, as another process has one. */
+export function openSynced(t: TestContext, path: string) {
+  let syncFile: SyncFile = async () => {}
+  const db = new Kysely<Rows>({
+    dialect: guarded(sqlite(path, (descriptor) => syncFile(descriptor))),
+  })
+  t.after(() => db.destroy())
+  return {
+    db,
+    onSync: (replacement: SyncFile) => {
+      syncFile = replacement
+    },
   }
 }
 

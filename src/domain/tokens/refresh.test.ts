@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { NOON } from '../../../test/support/clocks/manual-clock.ts'
 import { ACCESS, REFRESH, SESSION, world } from '../../../test/support/login/refresh-world.ts'
@@ -174,6 +175,23 @@ test('R041: within the retry window a repeat gets the same successor again', asy
   assert.equal(one['z_asid'], other['z_asid'])
   assert.deepEqual(happened(), ['token.refreshed'])
   await refresh(first.refreshToken)
+})
+
+test('R114: a repeat is answered only when the successor that it names is on the disk', async (t) => {
+  const { token, refresh, disk } = await world(t, { retryWindow: seconds(20) })
+  const first = await refresh(token)
+  const sync = Promise.withResolvers<void>()
+  disk.sync = () => sync.promise
+  let isAnswered = false
+  const again = refresh(token).then((got) => {
+    isAnswered = true
+    return got
+  })
+  await setTimeout(50)
+  const wasAnswered = isAnswered
+  sync.resolve()
+  assert.equal((await again).refreshToken.reveal(), first.refreshToken.reveal())
+  assert.equal(wasAnswered, false)
 })
 
 test('R041: the retry window ends when the successor is used', async (t) => {

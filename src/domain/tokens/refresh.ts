@@ -111,12 +111,17 @@ export async function demandSessionKey(
     : refusal
 }
 
-/** A repeat spends nothing but its proof. */
+/**
+ * A repeat spends nothing but its proof. The refresh that it repeats may be committed and not on the disk yet: an empty
+ * transaction waits for that (D-471).
+ */
 async function useAgain(
   ports: TokenPorts,
   key: ProvenKey | undefined,
 ): Promise<'spent' | 'replayed'> {
-  return (await useProof(ports, key)) ? 'spent' : 'replayed'
+  if (!(await useProof(ports, key))) return 'replayed'
+  await ports.transaction(async () => {})
+  return 'spent'
 }
 
 /** The response gives no reason (D-28); the event does. */

@@ -67,6 +67,13 @@ export async function world(t: TestContext, options: Options = {}) {
   /** What happens while the tokens are being signed: after the last signature. */
   const meanwhile = { happen: async (): Promise<unknown> => undefined }
 
+  /** What every transaction waits for, after its commit. */
+  const disk = { sync: async (): Promise<unknown> => undefined }
+  const transaction = tellCopies(store.transaction, {
+    endedSessions: { add: (ending) => felt.push(ending) },
+    rules: { refresh: async () => {} },
+  })
+
   const signingKeys = createSigningKeys({
     store: store.signingKeys,
     vault,
@@ -93,10 +100,11 @@ export async function world(t: TestContext, options: Options = {}) {
         return signed
       },
     },
-    transaction: tellCopies(store.transaction, {
-      endedSessions: { add: (ending) => felt.push(ending) },
-      rules: { refresh: async () => {} },
-    }),
+    async transaction(work) {
+      const result = await transaction(work)
+      await disk.sync()
+      return result
+    },
     beginGuess: createGuessOrder(),
     accessTokenLife: ACCESS,
     idTokenLife: ACCESS,
@@ -139,6 +147,7 @@ export async function world(t: TestContext, options: Options = {}) {
     rules,
     felt,
     meanwhile,
+    disk,
     token: await open(),
     open,
     withWindow,

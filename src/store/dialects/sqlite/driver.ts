@@ -51,7 +51,11 @@ export class SqliteDriver implements Driver {
     try {
       const isWal = await repeatPatiently(async () => prepare(database))
       const wal = isWal ? new WalSync(`${this.#path}-wal`, this.#syncFile) : undefined
-      this.#connection = new Connection(database, this.#path, wal)
+      const connection = new Connection(database, this.#path, wal)
+      // A process that was killed may have left commits that are not on the disk (D-471).
+      connection.coverOthers()
+      await wal?.finish()
+      this.#connection = connection
     } catch (error) {
       database.close()
       if (resultCode(error) !== SQLITE_NOTADB) throw error
@@ -121,6 +125,9 @@ class Connection {
   /** Throws if the open file is no longer the one with this name. */
   readonly refuseLostFile: () => void
   #isFileChecked = false
+  readonly #others: () => unknown
+  /** The commits of other processes that a sync of this one covers. */
+  #coveredOthers: unknown
   readonly statements: Statements
   #isTaken = false
   readonly #waiting: (() => void)[] = []
@@ -131,6 +138,25 @@ class Connection {
     this.wal = wal
     this.refuseLostFile = watchFile(path)
     this.checkpoints = wal && new Checkpoints(path, (work) => this.#alone(work))
+    const version = database.prepare('pragma data_version')
+    this.#others = () => {
+      try {
+        return version.get()?.['data_version']
+      } catch {
+        return undefined
+      }
+    }
+  }
+
+  /**
+   * For a statement or transaction that changed nothing: what it saw may be a commit of another process that is not on
+   * the disk yet (D-471). The version changes with the commits of others only; undefined if it cannot be read.
+   */
+  coverOthers(): void {
+    const others = this.#others()
+    if (others !== undefined && others === this.#coveredOthers) return
+    this.#coveredOthers = others
+    this.wal?.count()
   }
 
   /** For reads: once in a turn of the event loop, because it costs as much as a short read. */
@@ -240,6 +266,7 @@ class Lease implements PromptConnection {
     this.#hasWritten ||= hasWritten(kind, result)
     if (kind === 'read' || database.isTransaction) return result
     if (this.#hasWritten) wal?.count()
+    else if (wal !== undefined) this.#connection.coverOthers()
     this.#hasWritten = false
     // The next user continues while this one waits for the disk: for its own commit and for those that it saw.
     this.release()
