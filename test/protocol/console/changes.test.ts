@@ -111,11 +111,44 @@ test('changes in the console', async (t) => {
       const reset = await send(pathOf(id), `${pathOf(id)}/invite`, { method: 'reset-password' })
       assert.match(reset.text, /\/invite#lke_/)
       await logInAs(service, { username: 'newcomer', password: PASSWORD })
-      // The rules for names are those of the management API.
-      const bad = await send('/console/invite', '/console/invite', { ...form, name: 'a\u0000b' })
-      await assertRefusedPage(service, bad, 400, 'COULD_NOT_VALIDATE')
     },
   )
+
+  await t.test('a refused invitation shows the form again, as it was filled in', async () => {
+    const policy = await admin.createPolicy({ name: 'for-invited' })
+    const taken = await admin.createIdentity({ name: 'Taken <i>', password: PASSWORD })
+    const form = {
+      method: 'ott',
+      name: taken.name,
+      username: 'somebody',
+      policy,
+      isAdmin: 'yes',
+    }
+    const refusals = [
+      [form, 409, 'ENTITY_NAME_IN_USE', /name: is in use/],
+      // The rules for names are those of the management API.
+      [{ ...form, name: 'a\u0000b' }, 400, 'COULD_NOT_VALIDATE', /name: /],
+    ] as const
+    for (const [fields, status, code, reason] of refusals) {
+      const reply = await send('/console/invite', '/console/invite', fields)
+      assert.equal(reply.status, status, reply.text)
+      assert.match(reply.text, /<p class="alert"[^>]* autofocus>/)
+      assert.match(reply.text, reason)
+      assert.match(reply.text, /name="method" value="ott" checked/)
+      assert.match(reply.text, /name="username" value="somebody"/)
+      assert.ok(reply.text.includes(`<option value="${policy}" selected>`), reply.text)
+      assert.match(reply.text, /name="isAdmin" value="yes" checked/)
+      const requestId = reply.headers['x-request-id']
+      const line = await eventually(
+        () => service.log.find((one) => one.requestId === requestId && one.msg === 'request'),
+        'the log line of the request',
+      )
+      assert.equal(line.code, code)
+    }
+    const again = await send('/console/invite', '/console/invite', form)
+    assert.match(again.text, /name="name" value="Taken &#60;i&#62;"/)
+    assert.match(again.text, /<title>Error: Invite/)
+  })
 
   await t.test('an identity is shown with the certificates of its sessions', async () => {
     const person = await admin.createIdentity({ password: PASSWORD })

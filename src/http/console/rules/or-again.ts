@@ -1,5 +1,5 @@
 /** A change that shows its form again if it is refused. */
-import { Failure } from '../../../errors/catalogue.ts'
+import { CATALOGUE, Failure } from '../../../errors/catalogue.ts'
 import type { SafeHtml } from '../../../web/login/html.ts'
 import type { Answer } from '../../answer.ts'
 import { consolePage } from '../console-route.ts'
@@ -14,6 +14,8 @@ export async function orAgain(
     return await change()
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'NOT_FOUND') throw error
-    return consolePage(200, await again(sentenceOf(error)))
+    const answer = consolePage(CATALOGUE[error.code].status, await again(sentenceOf(error)))
+    // The log has the code, as for every other refusal.
+    return { ...answer, failure: error }
   }
 }
