@@ -107,6 +107,23 @@ test('the console in a browser', async (t) => {
     })
   }
 
+  await t.test('on a phone, every value of a row stands beside its label', async (t) => {
+    const page = await newPage(t, { viewport: { width: 360, height: 740 } })
+    await open(page, '/console/sessions')
+    for (const path of [SCREENS.identities, SCREENS.sessions, '/console/policies']) {
+      await page.goto(`${service.baseUrl}${path}`)
+      const strays = await page.locator('.table td :is(a, span, input)').evaluateAll((all) =>
+        all
+          .filter((one) => {
+            const cell = one.closest('td').getBoundingClientRect()
+            return one.getBoundingClientRect().left < cell.left + 100
+          })
+          .map((one) => one.outerHTML),
+      )
+      assert.deepEqual(strays, [], path)
+    }
+  })
+
   await t.test('with the keyboard alone: find a person, disable and enable them', async (t) => {
     const page = await newPage(t)
     await open(page, '/console/identities')

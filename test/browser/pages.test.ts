@@ -9,6 +9,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { accountPages } from '../support/browser/account-pages.ts'
 import { launchChromium } from '../support/browser/chromium.ts'
 import { loginPages, openLoginForm, submit } from '../support/browser/login-pages.ts'
+import { passkeyPages } from '../support/browser/passkey-pages.ts'
 import { anew, titleWanted, type VisitedPages } from '../support/browser/visited-pages.ts'
 import { startClientApp } from '../support/client/client-app.ts'
 import { ADMIN, startService } from '../support/service.ts'
@@ -138,20 +139,29 @@ test('the pages', async (t) => {
   await t.test(
     'on paper there are the recovery codes and whose they are, nothing else',
     async (t) => {
-      for (const [name, owner] of [
+      const sheets = [
         ['the page with the QR code', 'Z'.repeat(256)],
         ['account: new recovery codes', ''],
-      ] as const) {
-        const page = await newPage(t, { colorScheme: 'dark' })
-        await pages[name]?.[1](page)
+        ['account: a first passkey', ''],
+        ['the page that creates a passkey', ''],
+      ] as const
+      const opened = { ...pages, ...(await passkeyPages(t, service, app)) }
+      // Scripts add buttons, which are not for paper either.
+      const all = [false, true].flatMap((hasScripts) =>
+        sheets.map(([name, owner]) => ({ hasScripts, name, owner })),
+      )
+      for (const { hasScripts, name, owner } of all) {
+        const page = await newPage(t, { colorScheme: 'dark', javaScriptEnabled: hasScripts })
+        await opened[name]?.[1](page)
         const whose = page.getByText(/^Recovery codes for /)
         assert.equal(await whose.isVisible(), false, 'on the screen everybody knows')
+        if (hasScripts) await page.getByRole('button', { name: 'Copy' }).waitFor()
         await page.emulateMedia({ media: 'print' })
         assert.equal(await page.locator('.codes code:visible').count(), 20)
         assert.ok((await whose.textContent())?.includes(`${owner}, localhost`))
         assert.equal(await whose.isVisible(), true)
         assert.equal(
-          await page.locator('.qr, nav, button, input').filter({ visible: true }).count(),
+          await page.locator('.qr, nav, button, input, a').filter({ visible: true }).count(),
           0,
         )
       }

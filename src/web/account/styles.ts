@@ -200,6 +200,10 @@ form + .entries,
     display: table;
     margin: 0 0 0.375rem;
   }
+  .entries a + .badge {
+    display: inline-block;
+    margin: 0;
+  }
 }
 @media (forced-colors: active) {
   .menu a[aria-current] {

@@ -45,7 +45,7 @@ export function table<Row>(
   })
   const body = rows.map(
     (row) =>
-      html`<tr>${columns.map(({ title, cell, look }) => html`<td data-label="${title}"${classOf(look)}>${cell(row)}</td>`)}</tr>\n`,
+      html`<tr>${columns.map(({ title, cell, look }) => html`<td data-label="${title}"${classOf(look)}><div>${cell(row)}</div></td>`)}</tr>\n`,
   )
   return html`<div class="table" role="region" aria-label="${label}" tabindex="0"><table>
 <thead><tr>${heads}</tr></thead>

@@ -18,6 +18,7 @@ export interface GatewayPage {
 export function gatewayPage(presentation: Presentation, page: GatewayPage): SafeHtml {
   const { title, message, link, button, instead, requestId } = page
   const { say } = presentation
+  const isOnly = link === undefined && button === undefined
   return layout(presentation, {
     title,
     address: 'none',
@@ -37,7 +38,7 @@ ${
     ? undefined
     : requestId === undefined
       ? html`<p class="instead"><a href="${instead.to}">${instead.label}</a></p>\n`
-      : html`<p><a class="choice" href="${instead.to}">${instead.label}</a></p>\n`
+      : html`<p><a class="choice${isOnly ? ' only' : ''}" href="${instead.to}">${instead.label}</a></p>\n`
 }${
   requestId === undefined
     ? undefined

@@ -247,6 +247,9 @@ input:focus-visible {
   margin: 1.25rem 0 0;
   font-size: 0.9375rem;
 }
+.note + p:not([class]) {
+  margin-top: 1.25rem;
+}
 .instead {
   text-align: center;
 }
@@ -337,6 +340,11 @@ code {
     box-shadow: none;
   }
   .unprinted,
+  .steps .unprinted,
+  .signing-in,
+  form,
+  .instead,
+  .note,
   .foot,
   .steps > li::before {
     display: none;

@@ -55,7 +55,7 @@ export function identityTable(rows: readonly ListedIdentity[]): SafeHtml {
         look: 'wide',
         cell: ({ id, name }) => html`<a href="${identityPath(id)}"><bdi>${name}</bdi></a>`,
       },
-      { title: 'State', cell: stateOf },
+      { title: 'State', cell: (row) => (hasState(row) ? stateOf(row) : '–') },
       {
         title: 'Signs in with',
         cell: ({ methods, hasSecondFactor }) =>
@@ -67,6 +67,9 @@ export function identityTable(rows: readonly ListedIdentity[]): SafeHtml {
     rows,
   )
 }
+
+const hasState = (row: ListedIdentity) =>
+  row.isDisabled || row.isLocked || row.isInvited || row.hasSession || row.isAdmin || row.isRouter
 
 /** Every state that needs attention, the worst first. */
 export function stateOf(row: ListedIdentity): SafeHtml {

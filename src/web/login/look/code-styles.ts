@@ -79,6 +79,9 @@ summary {
 .passkey {
   margin-top: 0.625rem;
 }
+.codes ~ .passkey {
+  margin-top: 1.5rem;
+}
 .instead summary {
   margin-bottom: 1rem;
 }
