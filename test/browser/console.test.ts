@@ -107,6 +107,26 @@ test('the console in a browser', async (t) => {
     })
   }
 
+  await t.test('an invitation is copied with one click, and says when it ends', async (t) => {
+    const page = await newPage(t, { permissions: ['clipboard-read', 'clipboard-write'] })
+    await open(page, '/console/invite')
+    await page.getByLabel('Name', { exact: true }).fill('Newcomer')
+    await page.getByRole('button', { name: 'Create invitation' }).click()
+    const link = await page.getByRole('textbox', { name: 'Link' }).inputValue()
+    assert.match(link, /\/invite#lke_/)
+    await page.getByRole('button', { name: 'Copy the link' }).click()
+    await page.getByRole('status').getByText('Copied').waitFor()
+    assert.equal(await page.evaluate('navigator.clipboard.readText()'), link)
+    const words = [await page.getByRole('main').innerText()]
+    await page.getByRole('link', { name: 'Back to Newcomer' }).click()
+    await page.getByText(/^For a password of Newcomer/).waitFor()
+    words.push(await page.getByRole('main').innerText())
+    for (const text of words) {
+      assert.match(text, /until \w+ \d+, \d{4}/)
+      assert.doesNotMatch(text, /until in /)
+    }
+  })
+
   await t.test('on a phone, every value of a row stands beside its label', async (t) => {
     const page = await newPage(t, { viewport: { width: 360, height: 740 } })
     await open(page, '/console/sessions')

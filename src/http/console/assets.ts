@@ -41,7 +41,7 @@ const ASSETS: ReadonlyMap<string, Asset> = new Map([
     },
   ],
   ['htmx.js', script(() => packaged('htmx.org/dist/htmx.min.js'))],
-  ...['console.js', 'keyboard.js', 'live.js', 'times.js'].map(
+  ...['console.js', 'copy.js', 'keyboard.js', 'live.js', 'times.js'].map(
     (name) => [name, script(() => own(name))] as const,
   ),
 ])

@@ -6,9 +6,17 @@ import type { ConsoleFrame } from './layout.ts'
 
 /** The exact time in UTC; assets/times.js makes it relative, with the exact one in the reader's time zone on hover. */
 export function time(at: Instant | undefined, missing = '–'): HtmlValue {
-  if (at === undefined) return missing
+  return at === undefined ? missing : timeElement(at)
+}
+
+/** After words such as "until" and "since", which a relative time does not follow. */
+export function exactTime(at: Instant | undefined, missing = '–'): HtmlValue {
+  return at === undefined ? missing : timeElement(at, html` class="exact"`)
+}
+
+function timeElement(at: Instant, look?: SafeHtml): SafeHtml {
   const text = toRfc3339(at)
-  return html`<time datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 19)} UTC</time>`
+  return html`<time${look} datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 19)} UTC</time>`
 }
 
 /** The look of a badge says how much attention it needs; its text says why. */

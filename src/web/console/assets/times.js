@@ -1,9 +1,10 @@
 /**
- * Makes the times of a page relative, and shows the exact one in the reader's time zone on hover. Without this module a
- * page shows the exact time in UTC.
+ * Makes the times of a page relative, or exact in the reader's time zone if they say so (`exact`), and shows the whole
+ * time on hover. Without this module a page shows the exact time in UTC.
  */
 
 const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
+const SHORT = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
 /** Each unit with its seconds, the longest first. */
@@ -26,7 +27,9 @@ export function showTimes(root) {
     const at = new Date(element.dateTime)
     if (Number.isNaN(at.getTime())) continue
     element.title = EXACT.format(at)
-    element.textContent = relative((at.getTime() - Date.now()) / 1000)
+    element.textContent = element.classList.contains('exact')
+      ? SHORT.format(at)
+      : relative((at.getTime() - Date.now()) / 1000)
   }
 }
 

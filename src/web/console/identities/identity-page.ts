@@ -10,7 +10,18 @@ import {
   sessionPath,
   sessionsPath,
 } from '../navigation.ts'
-import { action, badge, dangerous, empty, facts, plural, section, table, time } from '../parts.ts'
+import {
+  action,
+  badge,
+  dangerous,
+  empty,
+  exactTime,
+  facts,
+  plural,
+  section,
+  table,
+  time,
+} from '../parts.ts'
 import { type ListedSession, sessionTable } from '../sessions/session-table.ts'
 import { type ListedIdentity, stateOf } from './identities-page.ts'
 
@@ -84,7 +95,10 @@ export function identityPage(frame: ConsoleFrame, page: IdentityPage): SafeHtml 
         ['Last sign-in', time(page.lastLoginAt, 'never')],
         ['Created', time(page.createdAt)],
         ['Changed', time(page.updatedAt)],
-        ['Disabled until', page.isDisabled ? time(page.disabledUntil, 'enabled again') : undefined],
+        [
+          'Disabled until',
+          page.isDisabled ? exactTime(page.disabledUntil, 'enabled again') : undefined,
+        ],
         ['ID', html`<code>${id}</code>`],
         ...page.tags.map(([tag, value]) => [`Tag ${tag}`, html`<bdi>${value}</bdi>`] as const),
       ]),
@@ -122,7 +136,7 @@ function certificateTable(rows: readonly ShownSessionCertificate[]): SafeHtml {
         look: 'wide',
         cell: ({ fingerprint }) => html`<code>${fingerprint}</code>`,
       },
-      { title: 'Valid until', cell: ({ validTo }) => time(validTo) },
+      { title: 'Valid until', cell: ({ validTo }) => exactTime(validTo) },
       {
         title: 'Session',
         cell: ({ sessionId }) => html`<a href="${sessionPath(sessionId)}">${sessionId}</a>`,
@@ -176,7 +190,7 @@ function credential(
     const lock =
       one.lockedUntil === undefined
         ? undefined
-        : html`<p>${badge('warn', 'Locked')} until ${time(one.lockedUntil)}, for networks that guessed.</p>
+        : html`<p>${badge('warn', 'Locked')} until ${exactTime(one.lockedUntil)}, for networks that guessed.</p>
 ${action(frame, {
   path: `${identityPath(id)}/unlock`,
   label: 'Unlock',
@@ -185,7 +199,7 @@ ${action(frame, {
     return html`<li><h3>Password of <bdi>${one.username}</bdi></h3>${used}${lock}<div class="actions">${resetLink(frame, id, 'reset-password')}${again}</div></li>\n`
   }
   return html`<li><h3>Certificate ${one.isExpired ? badge('bad', 'Expired') : undefined}</h3>
-<p class="hint">${one.isIssuedByNetwork ? 'Issued here' : 'Issued by another authority'}${one.notAfter === undefined ? undefined : html`, valid until ${time(one.notAfter)}`}</p>
+<p class="hint">${one.isIssuedByNetwork ? 'Issued here' : 'Issued by another authority'}${one.notAfter === undefined ? undefined : html`, valid until ${exactTime(one.notAfter)}`}</p>
 <p class="hint"><code>${one.fingerprint}</code></p>${used}<div class="actions">${again}</div></li>\n`
 }
 
@@ -204,7 +218,7 @@ function resetLink(
 
 function invitation({ what, expiresAt, isOpen, isReset }: ShownInvitation): SafeHtml {
   return html`<li><h3>${isReset ? 'Reset link' : 'Invitation'} ${isOpen ? badge('warn', 'Open') : badge('quiet', 'Expired')}</h3>
-<p class="hint">${what}, ${isOpen ? 'until' : 'since'} ${time(expiresAt)}</p></li>\n`
+<p class="hint">${what}, ${isOpen ? 'until' : 'since'} ${exactTime(expiresAt)}</p></li>\n`
 }
 
 function changes(frame: ConsoleFrame, page: IdentityPage): SafeHtml {
@@ -240,7 +254,7 @@ function changes(frame: ConsoleFrame, page: IdentityPage): SafeHtml {
     dangerous(frame, {
       path: at('delete'),
       label: 'Delete',
-      consequence: `Deletes ${name} with ${plural(own.length, 'credential')}${ends}. This cannot be undone. Events keep the name.`,
+      consequence: `Deletes ${name}${own.length === 0 ? '' : ` with ${plural(own.length, 'credential')}`}${ends}. This cannot be undone. Events keep the name.`,
     }),
   ]
   return html`<div class="stack">

@@ -4,7 +4,7 @@ import { html, type SafeHtml } from '../../login/html.ts'
 import { qrCodeSvg } from '../../login/qr-code.ts'
 import { type ConsoleFrame, consoleLayout } from '../layout.ts'
 import { IDENTITIES_PATH, identityPath } from '../navigation.ts'
-import { section, time } from '../parts.ts'
+import { exactTime, section } from '../parts.ts'
 
 export interface InvitationPage {
   readonly identityId: string
@@ -22,29 +22,29 @@ export function invitationPage(frame: ConsoleFrame, page: InvitationPage): SafeH
   return consoleLayout(frame, {
     section: IDENTITIES_PATH,
     title: `Invitation for ${name}`,
-    content: html`<p class="confirm">This is shown once. Send it so that only ${name} can read it: anyone who has it can sign in as ${name}. Valid once, until ${time(expiresAt)}.</p>
+    content: html`<p class="confirm">This is shown once. Send it so that only <bdi>${name}</bdi> can read it: anyone who has it can sign in as <bdi>${name}</bdi>. It works once, until ${exactTime(expiresAt)}.</p>
 ${
   link === undefined
     ? undefined
     : section(
         'Link',
         html`<p class="lead">For a person with a browser. On a phone, scan the QR code.</p>
-<textarea rows="2" readonly aria-label="Link" spellcheck="false">${link}</textarea>
+<textarea class="short" rows="2" readonly aria-label="Link" spellcheck="false" data-copy="Copy the link">${link}</textarea>
 <div class="scan">${qrCodeSvg(link, 'QR code of the link')}</div>`,
       )
 }${section(
   'Code',
-  html`<p class="lead">For <code>latchkey enroll</code>, or to be typed at the page of the link.</p>
-<textarea rows="2" readonly aria-label="Code" spellcheck="false">${token}</textarea>`,
+  html`<p class="lead">For <code>latchkey enroll</code>, or to be entered at <code>/invite</code>.</p>
+<textarea class="short" rows="2" readonly aria-label="Code" spellcheck="false" data-copy="Copy the code">${token}</textarea>`,
 )}${
   jwt === undefined
     ? undefined
     : section(
         'Enrollment JWT',
         html`<p class="lead">For clients that enroll with a file: save it as <code>name.jwt</code>.</p>
-<textarea rows="5" readonly aria-label="Enrollment JWT" spellcheck="false">${jwt}</textarea>`,
+<textarea rows="5" readonly aria-label="Enrollment JWT" spellcheck="false" data-copy="Copy the JWT">${jwt}</textarea>`,
       )
 }
-<p><a href="${identityPath(identityId)}">Back to ${name}</a></p>`,
+<p><a href="${identityPath(identityId)}">Back to <bdi>${name}</bdi></a></p>`,
   })
 }

@@ -3,7 +3,7 @@ import type { Instant } from '../../../base/time/instant.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, consoleLayout } from '../layout.ts'
 import { identityPath, ROUTERS_PATH } from '../navigation.ts'
-import { badge, empty, type Pages, pager, plural, table, time } from '../parts.ts'
+import { badge, empty, exactTime, type Pages, pager, plural, table, time } from '../parts.ts'
 
 export interface ShownRouter {
   readonly id: string
@@ -42,7 +42,7 @@ export function routersPage(
               { title: 'Hosts', look: 'wide', cell: ({ hosts }) => hosts.join(', ') || '–' },
               { title: 'State', cell: stateOf },
               { title: 'Last contact', cell: ({ contactAt }) => time(contactAt, 'never') },
-              { title: 'Connected since', cell: ({ connectedAt }) => time(connectedAt) },
+              { title: 'Connected since', cell: ({ connectedAt }) => exactTime(connectedAt) },
               { title: 'Programs', look: 'number', cell: ({ programs }) => programs },
               {
                 title: 'Confirms ends',

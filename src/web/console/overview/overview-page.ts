@@ -5,7 +5,7 @@ import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, consoleLayout } from '../layout.ts'
 import { CONSOLE_PATH, EXPIRY_PATH } from '../navigation.ts'
 import { type ExpiringRow, expiryTable } from '../operations/expiry-page.ts'
-import { badge, empty, plural, section, table, time } from '../parts.ts'
+import { badge, empty, exactTime, plural, section, table, time } from '../parts.ts'
 import { type SessionPoint, sessionChart } from './session-chart.ts'
 import { type ChartedInterval, signInChart } from './sign-in-chart.ts'
 
@@ -49,7 +49,7 @@ export function overviewPage(frame: ConsoleFrame, page: OverviewPage): SafeHtml 
   return consoleLayout(frame, {
     section: CONSOLE_PATH,
     title: 'Overview',
-    lead: html`<p class="lead">As of ${time(page.at)}</p>`,
+    lead: html`<p class="lead">Updated ${time(page.at)}</p>`,
     content: html`<dl class="numbers" id="numbers" hx-get="${CONSOLE_PATH}" hx-trigger="every 30s" hx-select="#numbers" hx-swap="outerHTML">
 ${number('Live sessions', sessions.oidc + sessions.legacy)}
 ${number(
@@ -142,7 +142,7 @@ function instances({ instances: all }: OverviewPage): SafeHtml {
       },
       { title: 'Version', cell: ({ version }) => html`<code>${version}</code>` },
       { title: 'Last report', cell: ({ seenAt }) => time(seenAt) },
-      { title: 'Running since', cell: ({ startedAt }) => time(startedAt) },
+      { title: 'Running since', cell: ({ startedAt }) => exactTime(startedAt) },
     ],
     all,
   )}`
