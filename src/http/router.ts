@@ -282,6 +282,11 @@ function callerOf(request: FastifyRequest): Caller {
 /** Where `start.ts` leads on from, on listeners that have it. */
 export const START_PATH = '/'
 
+/** D-340: a route was reached, but the page cannot know where its reader came from. */
+function needsWayOn({ code }: Failure): boolean {
+  return code === 'NOT_FOUND' || code === 'COULD_NOT_VALIDATE' || code === 'INVALID_AUTH_REQUEST'
+}
+
 /** Turns any thrown error into a response in the route's format, and logs the internal details. */
 export function answerError(
   error: unknown,
@@ -310,7 +315,7 @@ export function answerError(
   const { json, pages } = declared ?? { json: 'api', pages: false }
   const answer = failureAnswer(failure, {
     face: { json, pages: pages || isLost },
-    start: isLost && use.hasStart === true ? START_PATH : undefined,
+    start: (isLost || needsWayOn(failure)) && use.hasStart === true ? START_PATH : undefined,
     wantsHtml: wantedContent(request.raw) === 'html',
     requestId: request.id,
     brand: use.brand,

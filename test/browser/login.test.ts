@@ -166,6 +166,23 @@ test('a user logs in with a browser', async (t) => {
     await context.close()
   })
 
+  await t.test(
+    'D-479: after a wrong password, the address of the page shows the form again',
+    async () => {
+      const { context, page } = await openForm()
+      await typeCredentials(page, { ...ADMIN, password: 'wrong horse battery' })
+      await page.keyboard.press('Enter')
+      await page.getByRole('alert').waitFor()
+      // As a browser does that has dropped the page, and a user who presses Enter in the address bar.
+      await page.goto(page.url())
+      await page.getByLabel('Username').waitFor()
+      await typeCredentials(page, ADMIN)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await arriveAt(page, app)
+      await context.close()
+    },
+  )
+
   await t.test('the keyboard alone is enough: focus, Tab order, Enter', async () => {
     const { context, page } = await openForm()
     assert.equal(await focused(page), 'username')

@@ -244,7 +244,10 @@ test('R020: the way back is the stored redirect URI, whatever the later steps sa
       assert.doesNotMatch(String(page.headers['content-security-policy']), /evil\.example/)
       assert.doesNotMatch(page.text, /http-equiv/i)
     }
-    assert.match(shown.text, /<form method="post" action="\/oidc\/login\/username">/)
+    assert.match(
+      shown.text,
+      /<form method="post" action="\/oidc\/login\/username\?authRequestID=[\w-]+">/,
+    )
   })
 
   await t.test('a redirect to the login page stays at this origin', async () => {

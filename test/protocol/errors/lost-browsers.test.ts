@@ -69,6 +69,20 @@ test('an unknown address is a page for browsers and JSON for programs', async (t
   assert.match((await service.call('/nope', german)).text, /<h1>Seite nicht gefunden<\/h1>/)
 })
 
+test('a page about a login or a document that is not there leads on', async (t) => {
+  const service = await startService(t)
+  for (const [path, status] of [
+    ['/docs/nope', 404],
+    // Typed, or opened again by a browser that was restarted.
+    ['/oidc/login/username', 400],
+    ['/oidc/login/username?authRequestID=unknown', 400],
+  ] as const) {
+    const page = await service.call(path, BROWSER)
+    assert.equal(page.status, status, path)
+    assert.match(page.text, /<a [^>]*href="\/">Go to the start page<\/a>/, path)
+  }
+})
+
 test('other errors of the router are pages for browsers too', async (t) => {
   const service = await startService(t)
   const wrong = await service.call('/oidc/token', BROWSER)

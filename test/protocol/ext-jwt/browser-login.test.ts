@@ -142,6 +142,9 @@ test('a browser logs in through an IdP', async (t) => {
     assert.equal(blocked.status, 401)
     assert.match(blocked.headers['www-authenticate'] ?? '', /realm="service-secondary-ext-jwt"/)
     assert.match(blocked.text, /<h1>One more sign-in<\/h1>/)
+    // D-346: who signs in, and the way to use another account.
+    assert.ok(blocked.text.includes(`<strong><bdi>${person.name}</bdi></strong>`), blocked.text)
+    assert.match(blocked.text, />Use another account<\/a>/)
     const [, href = ''] = /<a class="choice only" href="([^"]+)"/.exec(blocked.text) ?? []
     const location = sentTo(await browser.get(href.replaceAll('&#38;', '&')))
     const code = idp.approve(location, 'bob')

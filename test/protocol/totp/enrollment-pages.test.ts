@@ -54,7 +54,10 @@ test('the pages of an enrollment', async (t) => {
     })
     assert.equal(reply.status, 200, reply.text)
     assert.equal(reply.headers['totp-required'], 'true')
-    assert.match(reply.text, /<form method="post" action="\/oidc\/login\/totp\/enroll">/)
+    assert.match(
+      reply.text,
+      /<form method="post" action="\/oidc\/login\/totp\/enroll\?authRequestID=[\w-]+">/,
+    )
   })
 
   await t.test(
@@ -101,7 +104,10 @@ test('the pages of an enrollment', async (t) => {
       headers: html,
     })
     assert.equal(reply.status, 200, reply.text)
-    assert.match(reply.text, /<form method="post" action="\/oidc\/login\/totp">/)
+    assert.match(
+      reply.text,
+      /<form method="post" action="\/oidc\/login\/totp\?authRequestID=[\w-]+">/,
+    )
     const wrong = await service.call('/oidc/login/totp', {
       form: [
         ['id', again.authRequestId],
@@ -111,7 +117,7 @@ test('the pages of an enrollment', async (t) => {
     })
     assert.equal(wrong.status, 400)
     assert.match(wrong.text, /role="alert"/)
-    assert.match(wrong.text, /action="\/oidc\/login\/totp"/)
+    assert.match(wrong.text, /action="\/oidc\/login\/totp\?authRequestID=[\w-]+"/)
   })
 })
 

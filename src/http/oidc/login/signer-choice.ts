@@ -15,6 +15,7 @@ import { secondProofPage } from '../../../web/login/pages/second-proof-page.ts'
 import type { Presentation } from '../../../web/login/presentation.ts'
 import type { SignerChoice } from '../../../web/login/signer-links.ts'
 import { PATHS } from '../paths.ts'
+import { identified } from './during.ts'
 import type { FetchJwt } from './login-step.ts'
 
 /** D-157: the most signers that the password page lists; the separate page lists all of them. */
@@ -71,9 +72,11 @@ export function fetchJwtFrom(
   return async (demanded) => {
     const to = offered(demanded.signer)
     if (to === undefined || browser === undefined) return undefined
+    const { identityId } = demanded.kept.primary
+    const shown = await identified(ports, presentation(), { identityId, authRequestId })
     return {
       cookie: await keepPrimary(ports, demanded, key),
-      html: secondPage(presentation(), to, authRequestId, error),
+      html: secondPage(shown, to, authRequestId, error),
     }
   }
 }

@@ -10,7 +10,7 @@ const page = (changes: { hasCertificate?: boolean; error?: string } = {}) =>
   certificatePage(EN, { authRequestId: 'request-1', hasCertificate: true, ...changes }).toString()
 
 test('the form posts the auth request to the login endpoint', () => {
-  assert.match(page(), /<form method="post" action="\/oidc\/login\/cert">/)
+  assert.match(page(), /<form method="post" action="\/oidc\/login\/cert\?authRequestID=request-1">/)
   assert.match(page(), /<input type="hidden" name="authRequestId" value="request-1">/)
   assert.equal(page().match(/<button type="submit">/g)?.length, 1)
 })

@@ -22,7 +22,7 @@ export function certificatePage(presentation: Presentation, page: CertificatePag
   const { authRequestId, hasCertificate, error } = page
   const content = hasCertificate
     ? html`<p>${say('certificate.message')}</p>
-${alert(error, 'focused')}<form method="post" action="/oidc/login/cert">
+${alert(error, 'focused')}<form method="post" action="${loginAddress('cert', authRequestId)}">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <button type="submit">${say('certificate.submit')}</button>
 </form>

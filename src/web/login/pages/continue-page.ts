@@ -19,7 +19,7 @@ export function continuePage(
   return layout(presentation, {
     title: say('continue.title'),
     address: loginAddress('continue', authRequestId),
-    content: html`<form method="post" action="/oidc/login/continue">
+    content: html`<form method="post" action="${loginAddress('continue', authRequestId)}">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <button type="submit">${say('continue.submit')}</button>
 </form>`,

@@ -29,7 +29,7 @@ export function enrollStartPage(presentation: Presentation, page: EnrollStartPag
     error,
     address: loginAddress('totp/enroll', authRequestId),
     content: html`<p>${say('enrollStart.message')}</p>
-${alert(error, 'focused')}<form method="post" action="/oidc/login/totp/enroll">
+${alert(error, 'focused')}<form method="post" action="${loginAddress('totp/enroll', authRequestId)}">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <button type="submit">${say('enrollStart.submit')}</button>
 </form>

@@ -1,6 +1,7 @@
 /**
  * The form for username and password: GET /oidc/login/username, and the response to a POST that failed.
- * SPEC Primary login defines the fields and the target.
+ * SPEC Primary login defines the fields and the target; the id is in the address too, so that it shows the form again
+ * (D-479).
  */
 import { alert } from '../alert.ts'
 import { html, type SafeHtml } from '../html.ts'
@@ -40,7 +41,7 @@ export function passwordPage(presentation: Presentation, page: PasswordPage): Sa
     title: say('signIn.title'),
     error,
     address: loginAddress('username', authRequestId),
-    content: html`${alert(error)}<form method="post" action="/oidc/login/username">
+    content: html`${alert(error)}<form method="post" action="${loginAddress('username', authRequestId)}">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <label for="username">${say('signIn.username')}</label>
 <input id="username" name="username" type="text" value="${username}" required autocomplete="${isOfferedInField ? 'username webauthn' : 'username'}" autocapitalize="none" autocorrect="off" spellcheck="false"${described}${onUsername}>

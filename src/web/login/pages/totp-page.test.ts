@@ -10,7 +10,7 @@ const page = (changes: { error?: string; canRecover?: boolean } = {}) =>
   totpPage(EN, { authRequestId: 'request-1', canRecover: true, ...changes }).toString()
 
 test('the form posts the fields of the SPEC to the login endpoint', () => {
-  assert.match(page(), /<form method="post" action="\/oidc\/login\/totp">/)
+  assert.match(page(), /<form method="post" action="\/oidc\/login\/totp\?authRequestID=request-1">/)
   assert.match(page(), /<input type="hidden" name="id" value="request-1">/)
   assert.match(page(), /<label for="code">Code<\/label>\n<input id="code" [^>]*name="code"/)
   assert.equal(page().match(/<button type="submit">/g)?.length, 1)

@@ -27,7 +27,7 @@ export function totpPage(presentation: Presentation, page: TotpPage): SafeHtml {
     error,
     address: loginAddress('totp', authRequestId),
     content: html`<p>${say('code.message')}</p>
-<form method="post" action="/oidc/login/totp">
+<form method="post" action="${loginAddress('totp', authRequestId)}">
 <input type="hidden" name="id" value="${authRequestId}">
 ${codeField({ label: say('code.label'), keyboard: 'text', isFirst: true, error })}
 <button type="submit">${say('code.submit')}</button>
