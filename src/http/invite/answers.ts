@@ -29,8 +29,10 @@ export async function withInvitePages(
   } catch (error) {
     if (!(error instanceof Failure) || !call.wantsHtml) throw error
     const { presentation, caller } = call
-    const text = inviteErrorText(presentation, subjectOf(error))
-    const shown = { ...text, requestId: caller.requestId ?? '' }
+    const subject = subjectOf(error)
+    const text = inviteErrorText(presentation, subject)
+    const isUnknown = subject === 'INVALID_ENROLLMENT_TOKEN'
+    const shown = { ...text, requestId: caller.requestId ?? '', isUnknown }
     return refusedPage(ports, error, inviteMessagePage(presentation, shown))
   }
 }
@@ -41,7 +43,7 @@ export function refusedPage(
   failure: Failure,
   html: SafeHtml,
 ): Answer {
-  const answer = invitePage(CATALOGUE[failure.code].status, html)
+  const answer = invitePage(CATALOGUE[failure.code].status, html, { script: 'helpers' })
   return { ...answer, headers: failureHeaders(failure, brand), failure }
 }
 

@@ -83,6 +83,7 @@ export function addInvite(router: Router, ports: InvitePorts, listener: InviteLi
             shortest,
             offersPasskey: offersPasskey(listener, call, policy),
           }),
+          { script: 'helpers' },
         )
       }
       case 'reset-mfa':
@@ -93,6 +94,7 @@ export function addInvite(router: Router, ports: InvitePorts, listener: InviteLi
             name,
             username: needsPassword(opened) ? username : undefined,
           }),
+          { script: 'helpers' },
         )
       case 'ott':
         return invitePage(

@@ -42,7 +42,7 @@ export function addInvitedPassword(
     const typed = typedPassword(fields)
     if ('wrong' in typed) {
       const error = presentation.say(typed.wrong)
-      return invitePage(400, passwordPage(presentation, { ...page, error }))
+      return invitePage(400, passwordPage(presentation, { ...page, error }), { script: 'helpers' })
     }
     const { password } = typed
     let chosen: string

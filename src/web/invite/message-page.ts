@@ -3,7 +3,7 @@ import { accountErrorText, type ErrorText } from '../login/error-text.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import type { Presentation } from '../login/presentation.ts'
 import { isTextKey } from '../texts/languages.ts'
-import { inviteLayout } from './layout.ts'
+import { INVITE_PATHS, inviteLayout } from './layout.ts'
 
 /** `disabled`: the account. Codes that are not about the link are said as on the account pages. */
 export function inviteErrorText(presentation: Presentation, code: string | 'disabled'): ErrorText {
@@ -16,13 +16,18 @@ export function inviteErrorText(presentation: Presentation, code: string | 'disa
 
 export function inviteMessagePage(
   presentation: Presentation,
-  { title, message, requestId }: ErrorText & { readonly requestId: string },
+  page: ErrorText & {
+    readonly requestId: string
+    /** The link may have been copied in part, so it can be pasted again. */
+    readonly isUnknown: boolean
+  },
 ): SafeHtml {
   const { say } = presentation
+  const { title, message, requestId, isUnknown } = page
   return inviteLayout(presentation, {
     title,
     content: html`<p>${message}</p>
-<p><a href="/account">${say('inviteError.signIn')}</a></p>
+${isUnknown ? html`<p><a class="choice only" href="${INVITE_PATHS.open}">${say('inviteError.again')}</a></p>\n` : undefined}<p><a href="/account">${say('inviteError.signIn')}</a></p>
 <p class="reference">${say('requestId.label')}: <code>${requestId}</code></p>`,
   })
 }

@@ -1,6 +1,8 @@
 /** Choosing a password: the first one, or a new one for a forgotten one. */
 import { alert } from '../login/alert.ts'
 import { html, type SafeHtml } from '../login/html.ts'
+import { HELPERS } from '../login/look/helpers-script.ts'
+import { passwordField } from '../login/password-field.ts'
 import type { Presentation } from '../login/presentation.ts'
 import { INVITE_PATHS, inviteLayout, shownName, tokenForm } from './layout.ts'
 import { inProgram } from './program.ts'
@@ -33,11 +35,18 @@ export function passwordPage(presentation: Presentation, page: PasswordPage): Sa
   const described = error === undefined ? 'rule' : 'error rule'
   const fields = html`<label for="username">${say('newPassword.username')}</label>
 <input id="username" name="username" type="text" value="${username}" readonly autocomplete="username">
-<label for="password">${say('password.next')}</label>
-<input id="password" name="password" type="password" required autocomplete="new-password" aria-describedby="${described}" autofocus>
+${passwordField(presentation, {
+  name: 'password',
+  label: say('password.next'),
+  autocomplete: 'new-password',
+  attributes: html` aria-describedby="${described}" autofocus`,
+})}
 <p class="rule" id="rule">${say('password.rule', { count: shortest })}</p>
-<label for="repeated">${say('password.repeated')}</label>
-<input id="repeated" name="repeated" type="password" required autocomplete="new-password">
+${passwordField(presentation, {
+  name: 'repeated',
+  label: say('password.repeated'),
+  autocomplete: 'new-password',
+})}
 <button type="submit">${say('newPassword.submit')}</button>${
     method === 'updb' && offersPasskey
       ? html`\n<button class="quiet" type="submit" name="then" value="${THEN_PASSKEY}">${say('newPassword.passkey')}</button>`
@@ -49,6 +58,7 @@ export function passwordPage(presentation: Presentation, page: PasswordPage): Sa
     content: html`<p>${texts.message}</p>
 ${alert(error)}${tokenForm(INVITE_PATHS.password, token, fields)}${
   method === 'updb' ? inProgram(presentation, token, 'latchkey enroll invitation.jwt') : undefined
-}`,
+}
+${HELPERS}`,
   })
 }

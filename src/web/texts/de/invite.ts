@@ -64,5 +64,6 @@ export const INVITE: Readonly<Record<keyof typeof EN, string>> = {
   'inviteError.MAX_AUTHENTICATOR_METHODS_REACHED.title': 'Bereits eingerichtet',
   'inviteError.MAX_AUTHENTICATOR_METHODS_REACHED.message':
     'Dieses Konto hat schon, wofür der Link gedacht ist. Melden Sie sich an, oder wenden Sie sich an Ihre Administration.',
+  'inviteError.again': 'Link noch einmal einfügen',
   'inviteError.signIn': 'Zur Anmeldung',
 }

@@ -60,5 +60,6 @@ export const INVITE = {
   'inviteError.MAX_AUTHENTICATOR_METHODS_REACHED.title': 'Already set up',
   'inviteError.MAX_AUTHENTICATOR_METHODS_REACHED.message':
     'This account already has what the link is for. Sign in, or ask your administrator.',
+  'inviteError.again': 'Paste the link again',
   'inviteError.signIn': 'Go to sign-in',
 } as const
