@@ -37,9 +37,7 @@ export function failureAnswer(
   const headers = failureHeaders(failure, brand)
   if (face.pages && wantsHtml) {
     const text = shownFailure(presentation, failure)
-    // One way on is enough.
-    const way = text.restart === undefined ? { start } : {}
-    return page(status, errorPage(presentation, { ...text, ...way, requestId }), {}, headers)
+    return page(status, errorPage(presentation, { ...text, requestId, start }), {}, headers)
   }
   const body = face.json === 'oauth' ? oauthErrorBody(failure) : apiErrorBody(failure, requestId)
   return json(status, body, headers)

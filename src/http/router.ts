@@ -284,7 +284,7 @@ export const START_PATH = '/'
 
 /** D-340: a route was reached, but the page cannot know where its reader came from. */
 function needsWayOn({ code }: Failure): boolean {
-  return code === 'NOT_FOUND' || code === 'COULD_NOT_VALIDATE' || code === 'INVALID_AUTH_REQUEST'
+  return code === 'NOT_FOUND' || code === 'COULD_NOT_VALIDATE'
 }
 
 /** Turns any thrown error into a response in the route's format, and logs the internal details. */

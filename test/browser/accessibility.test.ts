@@ -198,7 +198,7 @@ function documentOf(page: Page): Promise<{ readonly language: string; readonly w
 
 /** The form_post page has a script that leaves it at once. */
 async function leaveScriptOut(page: Page): Promise<void> {
-  await page.route('**/oidc/login/username', async (route) => {
+  await page.route('**/oidc/login/username?**', async (route) => {
     if (route.request().method() !== 'POST') return route.fallback()
     const response = await route.fetch({ maxRedirects: 0 })
     const body = (await response.text()).replace(/<script>.*<\/script>/, '')

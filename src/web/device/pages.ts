@@ -3,7 +3,7 @@
  * They need no script.
  */
 import type { Instant } from '../../base/time/instant.ts'
-import { type FormToken, form } from '../account/layout.ts'
+import { type FormToken, form, PAGE_PATHS } from '../account/layout.ts'
 import { programOf } from '../account/program.ts'
 import { when } from '../account/when.ts'
 import { alert } from '../login/alert.ts'
@@ -101,7 +101,7 @@ export function answeredPage(presentation: Presentation, note: DeviceNote): Safe
     title: say(`device.${note}.title`),
     // The notice is shown once.
     address: 'none',
-    content: html`<p role="status">${say(`device.${note}.message`)}</p>`,
+    content: html`<p role="status">${say(`device.${note}.message`)}</p>${note === 'approved' ? html`\n<p><a href="${PAGE_PATHS.sessions}">${say('device.approved.sessions')}</a></p>` : undefined}`,
   })
 }
 
@@ -109,7 +109,8 @@ export function deviceSignedOutPage(presentation: Presentation): SafeHtml {
   const { say } = presentation
   return layout(presentation, {
     title: say('signedOut.title'),
-    content: html`<p>${say('signedOut.message')}</p>`,
+    content: html`<p>${say('signedOut.message')}</p>
+<p><a href="${DEVICE_PATH}">${say('device.again')}</a></p>`,
   })
 }
 

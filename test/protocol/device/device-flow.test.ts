@@ -67,7 +67,9 @@ test('a device gets tokens of the user who approves it', async (t) => {
     const answered = await answerDevice(service, browser, device, 'approve')
     assert.equal(answered.status, 303, answered.text)
     assert.equal(answered.headers.location, '/device')
-    assert.equal(headingOf((await browser.get('/device')).text), 'Device approved')
+    const approved = await browser.get('/device')
+    assert.equal(headingOf(approved.text), 'Device approved')
+    assert.match(approved.text, /<a href="\/account\/sessions">Go to your sessions<\/a>/)
     assert.equal(headingOf((await browser.get('/device')).text), 'Sign in on another device')
     assert.ok(!browser.cookies.has('__Host-latchkey-device'), 'the browser keeps no session')
 

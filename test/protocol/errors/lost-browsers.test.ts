@@ -75,7 +75,6 @@ test('a page about a login or a document that is not there leads on', async (t) 
     ['/docs/nope', 404],
     // Typed, or opened again by a browser that was restarted.
     ['/oidc/login/username', 400],
-    ['/oidc/login/username?authRequestID=unknown', 400],
   ] as const) {
     const page = await service.call(path, BROWSER)
     assert.equal(page.status, status, path)

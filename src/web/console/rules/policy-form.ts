@@ -96,8 +96,8 @@ ${signers.map(({ id, name }, i) => html`<div class="check"><input type="checkbox
 }
 </fieldset>
 <fieldset><legend>Second factors</legend>
-${DEMANDING_MEMBERS.map((member) => html`${check(member, DEMANDS[member].label, values[member])}\n`)}<label for="requireExtJwt">Require a JWT of this signer with every call</label>
-<select id="requireExtJwt" name="requireExtJwt"><option value="">None</option>${signers.map(({ id, name }) => html`<option value="${id}"${values.requireExtJwt === id ? html` selected` : undefined}>${name}</option>`)}</select>
+${DEMANDING_MEMBERS.map((member) => html`${check(member, DEMANDS[member].label, values[member])}\n`)}<div><label for="requireExtJwt">Require a JWT of this signer with every call</label>
+<select id="requireExtJwt" name="requireExtJwt"><option value="">None</option>${signers.map(({ id, name }) => html`<option value="${id}"${values.requireExtJwt === id ? html` selected` : undefined}>${name}</option>`)}</select></div>
 </fieldset>
 <fieldset><legend>Tokens</legend>
 ${check('requireBoundToken', 'Require tokens that are bound to a key or a certificate', values.requireBoundToken)}

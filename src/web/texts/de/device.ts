@@ -31,6 +31,7 @@ export const DEVICE: Readonly<Record<keyof typeof EN, string>> = {
   'device.approved.title': 'Gerät genehmigt',
   'device.approved.message':
     'Das Gerät meldet sich in wenigen Sekunden an. Sie können diese Seite schließen. Ihr Konto zeigt das Gerät unter Ihren Sitzungen; dort können Sie es abmelden.',
+  'device.approved.sessions': 'Zu Ihren Sitzungen',
   'device.denied.title': 'Gerät abgelehnt',
   'device.denied.message':
     'Das Gerät erhält keinen Zugriff. Haben Sie die Anmeldung nicht begonnen, sagen Sie Ihrem Administrator, dass Ihnen jemand den Code geschickt hat. Sie können diese Seite schließen.',

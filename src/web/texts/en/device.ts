@@ -30,6 +30,7 @@ export const DEVICE = {
   'device.approved.title': 'Device approved',
   'device.approved.message':
     'The device signs in within a few seconds. You can close this page. Your account lists the device under your sessions, where you can sign it out.',
+  'device.approved.sessions': 'Go to your sessions',
   'device.denied.title': 'Device denied',
   'device.denied.message':
     'The device does not get access. If you did not start this, tell your administrator that someone sent you the code. You can close this page.',
