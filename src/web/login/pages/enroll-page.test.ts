@@ -27,7 +27,10 @@ const again = () =>
 
 test('the way in is a button that posts: a link would start enrollments wherever it is followed', () => {
   const page = enrollStartPage(EN, { authRequestId: 'request-1' }).toString()
-  assert.match(page, /<form method="post" action="\/oidc\/login\/totp\/enroll\?authRequestID=request-1">/)
+  assert.match(
+    page,
+    /<form method="post" action="\/oidc\/login\/totp\/enroll\?authRequestID=request-1">/,
+  )
   assert.match(page, /<input type="hidden" name="authRequestId" value="request-1">/)
   assert.equal(page.match(/<button type="submit">/g)?.length, 1)
   assert.doesNotMatch(page.replace(/<footer.*/s, ''), /<a |role="alert"/)

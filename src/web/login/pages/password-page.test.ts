@@ -10,7 +10,10 @@ const HOSTILE = '"><script>alert(1)</script>'
 
 test('the form posts the fields of the SPEC to the login endpoint', () => {
   const page = passwordPage(EN, { authRequestId: 'request-1' }).toString()
-  assert.match(page, /<form method="post" action="\/oidc\/login\/username\?authRequestID=request-1">/)
+  assert.match(
+    page,
+    /<form method="post" action="\/oidc\/login\/username\?authRequestID=request-1">/,
+  )
   assert.match(page, /<input type="hidden" name="authRequestId" value="request-1">/)
   assert.match(
     page,
