@@ -5,9 +5,14 @@
 import { readBuildInfo } from '../app/build-info.ts'
 import { type Command, ForeignOption } from './table/command.ts'
 import { COMMANDS } from './table/commands.ts'
-import { didYouMean, suggestedCommands, suggestedOptions } from './table/did-you-mean.ts'
-import { findCommand, wordsOf } from './table/find-command.ts'
-import { commandHelp, wholeHelp } from './table/help.ts'
+import {
+  didYouMean,
+  MOST_SUGGESTED,
+  suggestedCommands,
+  suggestedOptions,
+} from './table/did-you-mean.ts'
+import { commandsWith, findCommand, otherWords, wordsOf } from './table/find-command.ts'
+import { commandHelp, groupHelp, wholeHelp } from './table/help.ts'
 import { reportFailure } from './terminal/failures.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from './terminal/io.ts'
 import { guarded } from './terminal/output.ts'
@@ -22,7 +27,10 @@ export async function runCli(
   try {
     return await dispatch(args, io, commands)
   } catch (error) {
-    return error instanceof Misuse ? misused(error.message, io) : reportFailure(error, io)
+    if (!(error instanceof Misuse)) return reportFailure(error, io)
+    io.err(`latchkey: ${error.message}`)
+    io.err(nextStep(withoutHelp(args), commands))
+    return EXIT.usage
   }
 }
 
@@ -33,13 +41,10 @@ async function dispatch(
 ): Promise<ExitCode> {
   // `latchkey`, `latchkey help` and `latchkey help login` are what people try first.
   const isHelp = given.length === 0 || given[0] === 'help'
-  const args = given[0] === 'help' ? given.slice(1) : given
+  const args = withoutHelp(given)
   const found = findCommand(args, commands)
   if (isHelp || args.includes('--help') || args.includes('-h')) {
-    if (found === undefined && args.some((arg) => !arg.startsWith('-'))) {
-      throw new Misuse(problemWithout(args, commands))
-    }
-    io.out(found === undefined ? wholeHelp(commands) : commandHelp(found.command))
+    io.out(found === undefined ? helpWithout(args, commands) : commandHelp(found.command))
     return EXIT.ok
   }
   if (args.includes('--version') || (args.length === 1 && args[0] === 'version')) {
@@ -60,28 +65,52 @@ async function dispatch(
   }
 }
 
+function withoutHelp(args: readonly string[]): readonly string[] {
+  return args[0] === 'help' ? args.slice(1) : args
+}
+
+/** Throws Misuse if there are words, and they are not the beginning of a command. */
+function helpWithout(args: readonly string[], commands: readonly Command[]): string {
+  if (args.every((arg) => arg.startsWith('-'))) return wholeHelp(commands)
+  const typed = typedWords(args, commands)
+  const group = commandsWith(typed, commands)
+  if (typed.length !== 1 || group.length === 0) throw new Misuse(problemWithout(args, commands))
+  return groupHelp(typed[0] ?? '', group)
+}
+
 function problemWithout(args: readonly string[], commands: readonly Command[]): string {
-  const typed = wordsOf(args, commands).map(({ word }) => word)
-  const words = typed.join(' ')
-  if (words !== '') {
-    const longer = commands.filter((one) => one.words.startsWith(`${words} `))
-    const problem = `there is no command "${words}"`
-    if (longer.length > 0) {
-      return `${problem}${longer.map((one) => `; there is "${one.words}"`).join('')}`
+  const typed = typedWords(args, commands)
+  const [first] = typed
+  if (first !== undefined) {
+    const group = commandsWith(typed, commands)
+    if (typed.length === 1 && group.length > 0) {
+      return `"${first}" needs another word: ${otherWords(first, group).join(', ')}`
     }
-    return `${problem}${didYouMean(suggestedCommands(typed, commands))}`
+    const suggested = suggestedCommands(typed, commands)
+    const fewer = suggested.length === 0 && group.length <= MOST_SUGGESTED ? group : []
+    const suggestion = didYouMean([...suggested, ...fewer.map(({ words }) => words)])
+    return `there is no command "${typed.join(' ')}"${suggestion}`
   }
   const [option = ''] = args[0]?.split('=') ?? []
   const isForeign = option.startsWith('-') && !isKnown(option.replace(/^--?/, ''), commands)
-  return isForeign ? `Unknown option '${option}'` : 'a command is missing'
+  return isForeign ? `unknown option ${option}` : 'a command is missing'
+}
+
+/** Points to the help of the command that was meant, so that its options need not be searched in the list of all. */
+function nextStep(args: readonly string[], commands: readonly Command[]): string {
+  const found = findCommand(args, commands)
+  if (found !== undefined) return `See "latchkey ${found.command.words} --help".`
+  const typed = typedWords(args, commands)
+  const word = typed.find((one) => commandsWith([one], commands).length > 0)
+  return word === undefined
+    ? '"latchkey --help" lists the commands.'
+    : `See "latchkey ${word} --help".`
+}
+
+function typedWords(args: readonly string[], commands: readonly Command[]): readonly string[] {
+  return wordsOf(args, commands).map(({ word }) => word)
 }
 
 function isKnown(option: string, commands: readonly Command[]): boolean {
   return commands.some(({ options }) => Object.hasOwn(options, option))
-}
-
-function misused(problem: string, io: Io): ExitCode {
-  io.err(`latchkey: ${problem}`)
-  io.err('"latchkey --help" lists the commands.')
-  return EXIT.usage
 }

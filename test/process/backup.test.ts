@@ -271,7 +271,7 @@ test('where it cannot be taken or written, the command says why', async (t) => {
   for (const [args, complaint] of cases) {
     const { code, stderr } = await runLatchkey(t, args)
     assert.equal(code, 64, args.join(' '))
-    assert.equal(stderr, `latchkey: ${complaint}\n"latchkey --help" lists the commands.\n`)
+    assert.equal(stderr, `latchkey: ${complaint}\nSee "latchkey backup --help".\n`)
   }
 })
 

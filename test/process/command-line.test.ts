@@ -48,25 +48,61 @@ test('--version is the version of the package', async (t) => {
 })
 
 test('what the command line does not know is named, with exit code 64', async (t) => {
-  const cases: readonly (readonly [args: string[], complaint: string])[] = [
-    [['--home', 'x'], 'a command is missing'],
-    [['start'], 'there is no command "start". Did you mean "run"?'],
-    [['frobnicate'], 'there is no command "frobnicate"'],
-    [['help', 'frobnicate'], 'there is no command "frobnicate"'],
-    [['idenity', 'list'], 'there is no command "idenity list". Did you mean "list identities"?'],
-    [['keys'], 'there is no command "keys"; there is "keys list"; there is "keys rotate"'],
-    [['run', 'fast'], 'there is no command "run fast"'],
-    [['run', '--hom', 'x'], `Unknown option '--hom'. Did you mean "--home"?`],
-    [['run', '--username', 'x'], '"run" takes no --username'],
-    [['run', '--home'], "Option '--home <value>' argument missing"],
-    [['run', '--home', ''], '--home is empty'],
-    [['run', '--config='], '--config is empty'],
+  const whole = '"latchkey --help" lists the commands.'
+  const see = (words: string) => `See "latchkey ${words} --help".`
+  const cases: readonly (readonly [args: string[], complaint: string, next: string])[] = [
+    [['--home', 'x'], 'a command is missing', whole],
+    [['--hoem', 'x'], 'there is no command "x"', whole],
+    [['--hoem'], 'unknown option --hoem', whole],
+    [['start'], 'there is no command "start". Did you mean "run"?', whole],
+    [['frobnicate'], 'there is no command "frobnicate"', whole],
+    [['help', 'frobnicate'], 'there is no command "frobnicate"', whole],
+    [
+      ['idenity', 'list'],
+      'there is no command "idenity list". Did you mean "list identities"?',
+      see('list'),
+    ],
+    [['keys'], '"keys" needs another word: list, rotate', see('keys')],
+    [
+      ['disable', 'alice'],
+      'there is no command "disable alice". Did you mean "disable identity" or "mfa disable"?',
+      see('disable'),
+    ],
+    [['list', 'frobs', '--help'], 'there is no command "list frobs"', see('list')],
+    [['run', 'fast'], '"run" takes no "fast"', see('run')],
+    [['run', '--hom', 'x'], 'unknown option --hom. Did you mean "--home"?', see('run')],
+    [['run', '--username', 'x'], '"run" takes no --username', see('run')],
+    [['run', '--home'], '--home needs a value: --home DIR', see('run')],
+    [['run', '--home', ''], '--home is empty', see('run')],
+    [['run', '--config='], '--config is empty', see('run')],
+    [['run', '--home', 'x', '--home', 'y'], '--home can be given only once', see('run')],
+    [
+      ['identities', 'list', '--limit', 'x'],
+      '--limit must be a whole number',
+      see('list identities'),
+    ],
   ]
-  for (const [args, complaint] of cases) {
+  for (const [args, complaint, next] of cases) {
     const { code, stdout, stderr } = await runLatchkey(t, args)
+    assert.equal(stderr, `latchkey: ${complaint}\n${next}\n`)
     assert.equal(code, 64, args.join(' '))
-    assert.equal(stderr, `latchkey: ${complaint}\n"latchkey --help" lists the commands.\n`)
     assert.equal(stdout, '')
+  }
+})
+
+test('the help of a word that several commands have lists these commands', async (t) => {
+  const { code, stdout, stderr } = await runLatchkey(t, ['list', '--help'])
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
+  assert.match(stdout, /^Usage: latchkey list <identities\|/)
+  for (const words of ['list identities', 'list cas', 'list routers', 'context list']) {
+    assert.match(stdout, new RegExp(`^  ${words} `, 'm'))
+  }
+  assert.doesNotMatch(stdout, /^ {2}(login|run|create identity) /m)
+  assert.equal((await runLatchkey(t, ['help', 'list'])).stdout, stdout)
+
+  const identity = await runLatchkey(t, ['identities', '-h'])
+  for (const words of ['list identities', 'create identity', 'describe identity']) {
+    assert.match(identity.stdout, new RegExp(`^  ${words} `, 'm'))
   }
 })
 

@@ -232,7 +232,7 @@ test('what the gateway cannot be started with is named, with exit code 64', asyn
     const args = values.flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
     const { code, stdout, stderr } = await runRefused(['gateway', ...args])
     assert.equal(code, 64, complaint)
-    assert.equal(stderr, `latchkey: ${complaint}\n"latchkey --help" lists the commands.\n`)
+    assert.equal(stderr, `latchkey: ${complaint}\nSee "latchkey gateway --help".\n`)
     assert.equal(stdout, '')
   }
   const { code, stderr } = await runRefused(['run', '--upstream', 'http://localhost'])

@@ -229,7 +229,7 @@ test('a target with an installation, a source without one and anything that is n
   for (const [args, complaint] of misuses) {
     const { code, stderr } = await runLatchkey(t, ['migrate-store', ...args])
     assert.equal(code, 64, args.join(' '))
-    assert.equal(stderr, `latchkey: ${complaint}\n"latchkey --help" lists the commands.\n`)
+    assert.equal(stderr, `latchkey: ${complaint}\nSee "latchkey migrate-store --help".\n`)
   }
   // It is still where it was, and works.
   await startService(t, { home })

@@ -209,7 +209,7 @@ test('what the command line does not understand is refused with 64, and nothing 
   for (const [args, complaint] of cases) {
     const { code, stderr } = await runLatchkey(t, args, { environment: { LATCHKEY_HOME: home } })
     assert.equal(code, 64, args.join(' '))
-    assert.equal(stderr, `latchkey: ${complaint}\n"latchkey --help" lists the commands.\n`)
+    assert.equal(stderr, `latchkey: ${complaint}\nSee "latchkey restore --help".\n`)
   }
   await assert.rejects(stat(home), { code: 'ENOENT' })
 })

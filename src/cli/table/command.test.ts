@@ -31,9 +31,11 @@ function remembering() {
 test('switches, values, lists and operands come as they are declared', async () => {
   const { one, calls } = remembering()
   await one.run(['rye', '--thick', '--for', 'a', '--for=b', 'saw'], io)
+  await one.run(['rye', '--thick', '--thick'], io)
   await one.run(['--', '--to'], io)
   assert.deepEqual(calls, [
     { values: { thick: true, for: ['a', 'b'] }, operands: ['rye', 'saw'] },
+    { values: { thick: true }, operands: ['rye'] },
     { values: {}, operands: ['--to'] },
   ])
 })
@@ -46,9 +48,15 @@ test('what is missing, empty, too much or unknown is refused, and nothing is run
     [['rye', 'saw', 'more'], '"cut bread" takes no "more"'],
     [['rye', '--to', ''], '--to is empty'],
     [['rye', '--for', 'a', '--for', ''], '--for is empty'],
-    [['rye', '--to'], "Option '--to <value>' argument missing"],
-    [['rye', '--thick=very'], "Option '--thick' does not take an argument"],
-    [['rye', '-x'], "Unknown option '-x'"],
+    [['rye', '--to'], '--to needs a value: --to PLATE'],
+    [
+      ['rye', '--to', '-1'],
+      '--to needs a value: --to PLATE. For one that begins with a dash, write --to=PLATE',
+    ],
+    [['rye', '--thick=very'], '--thick takes no value'],
+    [['rye', '-x'], 'unknown option -x'],
+    // D-476: otherwise the first value would be dropped without a word.
+    [['rye', '--to', 'a', '--to=b'], '--to can be given only once'],
   ]
   const { one, calls } = remembering()
   for (const [args, message] of cases) {
@@ -64,3 +72,19 @@ test('what is missing, empty, too much or unknown is refused, and nothing is run
   })
   assert.deepEqual(calls, [])
 })
+
+test('a command without operands names the one that it got, and articles fit', async () => {
+  const none = command({ ...BREAD, operands: [] })
+  await assert.rejects(none.run(['rye'], io), new Misuse('"cut bread" takes no "rye"'))
+  const one = command({ ...BREAD, operands: [{ name: 'ID' }] })
+  await assert.rejects(one.run([], io), new Misuse('"cut bread" needs an ID'))
+})
+
+const BREAD = {
+  words: 'cut bread',
+  what: 'cut bread',
+  audience: 'person',
+  options: {},
+  examples: [],
+  load: async () => async () => EXIT.ok,
+} as const

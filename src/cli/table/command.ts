@@ -95,7 +95,7 @@ export class ForeignOption extends Misuse {
   readonly option: string
 
   constructor(option: string) {
-    super(`Unknown option '--${option}'`)
+    super(`unknown option --${option}`)
     this.option = option
   }
 }
@@ -113,15 +113,13 @@ function readArguments(
   const empty = positionals.indexOf('')
   const missing = operands[empty < 0 ? positionals.length : empty]
   if (missing !== undefined && (missing.isOptional === undefined || empty >= 0)) {
-    throw new Misuse(`"${words}" needs a ${missing.name}`)
+    const article = /^[AEIO]/.test(missing.name) ? 'an' : 'a'
+    throw new Misuse(`"${words}" needs ${article} ${missing.name}`)
   }
   if (positionals.length > operands.length && operands.at(-1)?.isList === undefined) {
     const [only, ...others] = operands
-    if (only === undefined) {
-      throw new Misuse(`there is no command "${[words, ...positionals].join(' ')}"`)
-    }
     throw new Misuse(
-      others.length === 0
+      only !== undefined && others.length === 0
         ? `"${words}" takes one ${only.name}`
         : `"${words}" takes no "${positionals[operands.length]}"`,
     )
@@ -131,9 +129,10 @@ function readArguments(
 
 function parse(args: readonly string[], options: Options) {
   try {
-    return parseArgs({
+    const { values, positionals, tokens } = parseArgs({
       args: [...args],
       allowPositionals: true,
+      tokens: true,
       options: Object.fromEntries(
         Object.entries(options).map(([name, { value, isList }]) => [
           name,
@@ -141,14 +140,35 @@ function parse(args: readonly string[], options: Options) {
         ]),
       ),
     })
+    checkRepeated(
+      tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : [])),
+      options,
+    )
+    return { values, positionals }
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException
-    const [, unknown] = /^Unknown option '--([\w-]+)'/.exec(message) ?? []
-    if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && unknown !== undefined) {
-      throw new ForeignOption(unknown)
-    }
-    // "Unknown option '-x'. To specify a positional argument …": the first sentence is enough.
-    const [problem = ''] = message.split(/\. |\n/, 1)
-    throw new Misuse(problem)
+    if (error instanceof Misuse) throw error
+    throw misuseOf(error as NodeJS.ErrnoException, options)
   }
+}
+
+/** D-476: of two values the first would be dropped without a word. A repeated switch says the same twice. */
+function checkRepeated(names: readonly string[], options: Options): void {
+  const twice = names.find((name, at) => {
+    const { value, isList } = options[name] ?? {}
+    return value !== undefined && isList === undefined && names.indexOf(name) !== at
+  })
+  if (twice !== undefined) throw new Misuse(`--${twice} can be given only once`)
+}
+
+/** What Node says of arguments that it cannot parse, in our words. */
+function misuseOf({ message, code }: NodeJS.ErrnoException, options: Options): Misuse {
+  const [, dashes = '', name = ''] = /^(?:Unknown option|Option) '(--?)([^' ]*)/.exec(message) ?? []
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    return dashes === '--' ? new ForeignOption(name) : new Misuse(`unknown option ${dashes}${name}`)
+  }
+  const { value } = options[name] ?? {}
+  if (value === undefined) return new Misuse(`--${name} takes no value`)
+  const isAmbiguous = message.includes('ambiguous')
+  const dashed = isAmbiguous ? `. For one that begins with a dash, write --${name}=${value}` : ''
+  return new Misuse(`--${name} needs a value: --${name} ${value}${dashed}`)
 }

@@ -19,7 +19,7 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   user: 'identity',
   users: 'identities',
 }
-const MOST_SUGGESTED = 3
+export const MOST_SUGGESTED = 3
 
 /** Returns the words of the commands that are closest to what was typed, best first, or none. */
 export function suggestedCommands(

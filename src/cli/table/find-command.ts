@@ -53,6 +53,31 @@ function commandOf(words: readonly string[], commands: readonly Command[]): Comm
   return commands.find((one) => meaningOf(one.words.split(' ')) === meant)
 }
 
+/**
+ * Returns the commands of several words that have one of these words, in the singular or the plural: `list`, `keys`.
+ * Those that begin with one come first.
+ */
+export function commandsWith(
+  typed: readonly string[],
+  commands: readonly Command[],
+): readonly Command[] {
+  const meant = typed.map(singular)
+  const placed = commands.flatMap((command) => {
+    const parts = command.words.split(' ').map(singular)
+    const place = parts.findIndex((part) => meant.includes(part))
+    return parts.length > 1 && place >= 0 ? [{ command, place }] : []
+  })
+  return placed.sort((one, other) => one.place - other.place).map(({ command }) => command)
+}
+
+/** Returns what completes `word` to one of these commands, each once: the words may come in either order (D-336). */
+export function otherWords(word: string, commands: readonly Command[]): readonly string[] {
+  const others = commands.flatMap(({ words }) =>
+    words.split(' ').filter((part) => singular(part) !== singular(word)),
+  )
+  return [...new Set(others)]
+}
+
 /** The same for words that mean the same command. No two commands share it, which a test checks. */
 export function meaningOf(words: readonly string[]): string {
   return words.map(singular).sort().join(' ')

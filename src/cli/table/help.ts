@@ -1,6 +1,7 @@
 /** The texts of `--help`, built from the descriptions of the commands. */
 import { EXIT, EXIT_MEANINGS } from '../terminal/io.ts'
 import type { Audience, Command, Options } from './command.ts'
+import { otherWords } from './find-command.ts'
 import { HOME_OPTIONS } from './service-commands.ts'
 
 const PARTS: Readonly<Record<Audience, string>> = {
@@ -52,6 +53,19 @@ export function commandHelp(command: Command): string {
     `${what[0]?.toUpperCase()}${what.slice(1)}.`,
     ...(lines.length === 0 ? [] : [section('Options:', lines)]),
     examples(command.examples),
+  ].join('\n\n')
+}
+
+/** For a word that is not a command by itself, such as `list` or `identity`: the commands that have it. */
+export function groupHelp(word: string, commands: readonly Command[]): string {
+  const [first] = commands
+  return [
+    `Usage: latchkey ${word} <${otherWords(word, commands).join('|')}> [options]`,
+    section(
+      'Commands:',
+      commands.map(({ words, what }) => [words, what]),
+    ),
+    `"latchkey ${first?.words} --help" describes one of them, with its options and examples.`,
   ].join('\n\n')
 }
 
