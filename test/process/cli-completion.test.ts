@@ -96,7 +96,7 @@ const OFFERED: Readonly<Record<string, readonly string[]>> = {
 
 /** What the server has, and what each shell writes into the line: names of others run nothing in it. */
 const NAMES = {
-  identity: ['ann smith', 'ann$(touch pwned)', "ann'`id`", 'bob'],
+  identity: ['ann smith', 'ann$(touch pwned)', "ann'`id`", 'bob', 'eve@example.com', 'job:build'],
   policy: ['lax', 'strict'],
 }
 
@@ -143,7 +143,7 @@ test('bash completes commands, options, files and contexts', {
   skip: BASH === undefined && 'there is no bash here',
 }, async (t) => {
   const { home, script, environment } = await shellHome(t, 'bash')
-  const line = `source "$0"; COMP_WORDS=(latchkey "$@"); COMP_CWORD=$#; _latchkey; printf '%s\\n' "\${COMPREPLY[@]}"`
+  const line = `source "$0"; COMP_WORDS=(latchkey "$@"); COMP_CWORD=$#; COMP_LINE="latchkey $*"; _latchkey latchkey "\${!#}"; printf '%s\\n' "\${COMPREPLY[@]}"`
   for (const [typed, offered] of Object.entries(OFFERED)) {
     const words = ['-c', line, script, ...typed.split(' ')]
     const { stdout } = await run(BASH ?? '', words, { cwd: home, env: environment })
@@ -157,6 +157,40 @@ test('bash completes commands, options, files and contexts', {
   const pasted = await run(BASH ?? '', ['-c', read], { cwd: home, env: environment })
   assert.deepEqual(linesOf(pasted.stdout), NAMES.identity.slice(0, 3))
   assert.ok(!existsSync(join(home, 'pwned')))
+})
+
+test('bash completes words with the characters at which it splits words', {
+  skip: BASH === undefined && 'there is no bash here',
+}, async (t) => {
+  const { home, script, environment } = await shellHome(t, 'bash')
+  const inputrc = join(home, 'inputrc')
+  await writeFile(inputrc, 'set enable-bracketed-paste off\n')
+  const terminal = openTerminal(t, [BASH ?? '', '--norc', '--noprofile', '-i'], {
+    columns: 200,
+    cwd: home,
+    environment: { ...environment, PS1: 'READY>', INPUTRC: inputrc },
+  })
+  await terminal.sees('READY>')
+  terminal.types(`source ${script} && echo SOURCED`)
+  await terminal.sees('\nSOURCED')
+  const cases: readonly (readonly [typed: string, called: string])[] = [
+    ['get identity ev', 'get identity eve@example.com'],
+    ['get identity eve@', 'get identity eve@example.com'],
+    ['get identity eve@ex', 'get identity eve@example.com'],
+    ['get identity job:', 'get identity job:build'],
+    ['get identity job:bu', 'get identity job:build'],
+    ['delete identity eve@example.com job:b', 'delete identity eve@example.com job:build'],
+    ['get identity eve@example.com --con', 'get identity eve@example.com --context'],
+    ['events --identity eve@e', 'events --identity eve@example.com'],
+    ['events --identity=eve@e', 'events --identity=eve@example.com'],
+    ['whoami --context=wo', 'whoami --context=work'],
+    ['login --url https://a.example:1280 --us', 'login --url https://a.example:1280 --username'],
+  ]
+  for (const [typed, called] of cases) {
+    await terminal.sees('READY>')
+    terminal.presses(`latchkey ${typed}\t\r`)
+    await terminal.sees(`\nCALLED[${called}]`)
+  }
 })
 
 test('fish completes commands, options, files and contexts', {

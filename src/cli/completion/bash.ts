@@ -27,17 +27,47 @@ _latchkey_names() {
   compopt +o filenames 2>/dev/null
 }
 _latchkey() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" at list
-  local words="" offers="" operand="" files="" contexts="" choices="" others="" names="" context=""
+  local line="\${COMP_LINE-}" rest prefix="" reply at count=0
+  local -a typed replies
+  # Bash splits words at ":", "=" and "@" too. What no space separates is one word.
+  for ((at = 0; at <= COMP_CWORD; at++)); do
+    rest="\${line#"\${line%%[![:space:]]*}"}"
+    if [ -z "\${ZSH_VERSION-}" ] && [ "$at" -gt 0 ] && [ "$rest" = "$line" ]; then
+      typed[count-1]="\${typed[count-1]}\${COMP_WORDS[at]}"
+    else
+      typed[count]="\${COMP_WORDS[at]}"
+      count=$((count + 1))
+    fi
+    line="\${rest#"\${COMP_WORDS[at]}"}"
+  done
+  local current="\${typed[count-1]}" before="\${typed[count-2]}"
+  if [ -z "\${ZSH_VERSION-}" ]; then
+    case "$current" in --*=*) before="\${current%%=*}" current="\${current#*=}" ;; esac
+    # Bash replaces only "$2", what follows the last of these characters.
+    case "$current" in [\\'\\"]*) ;; *"$2") prefix="\${current%"$2"}" ;; esac
+  fi
+  _latchkey_offers
+  [ -n "$prefix" ] || return 0
+  replies=("\${COMPREPLY[@]}")
   COMPREPLY=()
-  for ((at = 1; at < COMP_CWORD; at++)); do
-    case "\${COMP_WORDS[at]}" in
+  for reply in "\${replies[@]}"; do
+    case "$reply" in "$prefix"*) COMPREPLY+=("\${reply#"$prefix"}") ;; esac
+  done
+}
+_latchkey_offers() {
+  local words="" offers="" operand="" files="" contexts="" choices="" others="" names="" context="" list
+  COMPREPLY=()
+  for ((at = 1; at < count - 1; at++)); do
+    case "\${typed[at]}" in
     -*) break ;;
-    *) words="\${words:+$words }\${COMP_WORDS[at]}" ;;
+    *) words="\${words:+$words }\${typed[at]}" ;;
     esac
   done
-  for ((at = 1; at + 1 < COMP_CWORD; at++)); do
-    case "\${COMP_WORDS[at]}" in --context) context="\${COMP_WORDS[at+1]}" ;; esac
+  for ((at = 1; at < count - 1; at++)); do
+    case "\${typed[at]}" in
+    --context) context="\${typed[at+1]}" ;;
+    --context=*) context="\${typed[at]#*=}" ;;
+    esac
   done
   case "$words" in
 ${[...unfinishedCases(commands), ...longestFirst(commands).map(commandCase)].join('\n')}
