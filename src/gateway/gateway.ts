@@ -6,6 +6,7 @@
  * paths or an upstream (`routing/route-request.ts`), authenticate and apply the rules
  * (`passing/admit.ts`), forward or tunnel (`http/`). This file only puts them together.
  */
+import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { newId, type RequestId } from '../base/ids.ts'
@@ -30,6 +31,7 @@ import { readRequest } from './http/read-request.ts'
 import { tunnel } from './http/tunnel.ts'
 import { createUpstream, type GatewayTimes } from './http/upstream.ts'
 import type { ListenerCertificate } from './listener/listener-problems.ts'
+import { plainHttpAnswer } from './listener/plain-http.ts'
 import { admit, type WayIn } from './passing/admit.ts'
 import {
   type Arriving,
@@ -150,6 +152,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let running = 0
   const most = options.mostConnections ?? mostConnections(DESCRIPTORS_PER_CONNECTION)
   const limit = createConnectionLimit(most, log)
+  let leaf = new X509Certificate(options.certificatePem)
   const server = createHttpsServer({
     tls: { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' },
     material: {
@@ -168,6 +171,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onContinue: (message, response) => handle({ message, response, isWaiting: true }),
     onUpgrade: (message, response, upgrade) => handle({ message, response, upgrade }),
     onUnreadable: answerUnreadable,
+    onPlainHttp: (request) => plainHttpAnswer(request, leaf),
   })
 
   function answerUnreadable(why: Unreadable, parserCode: string | undefined): RawAnswer {
@@ -269,6 +273,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     replaceCertificate(next) {
       const { certificatePem, keyPem } = next
       server.replaceMaterial({ certificatePem, keyPem })
+      leaf = new X509Certificate(certificatePem)
       verifying?.listener?.replaceCertificate(next)
     },
     replaceUpstreams(next) {

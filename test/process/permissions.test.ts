@@ -4,10 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmod } from 'node:fs/promises'
+import { chmod, copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { copyInstalledHome } from '../support/homes/installed-home.ts'
+import { changeConfig } from '../support/process/child-home.ts'
 import { startChild } from '../support/process/child-service.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -54,4 +55,51 @@ test('R063: a start refuses what the world can get at', async (t) => {
     const service = await startChild(t, { home })
     assert.equal((await service.stop()).code, 0)
   })
+})
+
+test('R063: config check names everything that the world can get at, with the remedy', async (t) => {
+  const home = join(await temporaryFolder(t), 'a home')
+  await copyInstalledHome(home)
+  const check = () => runLatchkey(t, ['config', 'check', '--home', home])
+  const complaint = (path: string, remedy: string) =>
+    `latchkey: every user of this machine can access ${path}; run: chmod ${remedy} '${path}'`
+
+  for (const file of FILES) await chmod(join(home, file), 0o644)
+  for (const folder of [home, join(home, 'pki')]) await chmod(folder, 0o755)
+  const { code, stdout, stderr } = await check()
+  assert.deepEqual(
+    new Set(stderr.trimEnd().split('\n')),
+    new Set([
+      complaint(home, '700'),
+      complaint(join(home, 'pki'), '700'),
+      ...FILES.map((file) => complaint(join(home, file), '600')),
+    ]),
+  )
+  assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
+
+  for (const [, line = ''] of stderr.matchAll(/; run: (.*)/g)) execFileSync('sh', ['-c', line])
+  const fixed = await check()
+  assert.deepEqual([fixed.code, fixed.stdout], [0, 'The configuration is valid.\n'], fixed.stderr)
+
+  // A group may read all of it (D-101).
+  for (const file of FILES) await chmod(join(home, file), 0o640)
+  assert.equal((await check()).code, 0)
+})
+
+test('R063: config check looks at the key of a listener that the operator maintains', async (t) => {
+  const home = join(await temporaryFolder(t), 'home')
+  await copyInstalledHome(home)
+  const [cert, key] = [join(home, 'own.pem'), join(home, 'own.key')]
+  await copyFile(join(home, 'pki/server.pem'), cert)
+  await copyFile(join(home, 'pki/server.key'), key)
+  await chmod(key, 0o604)
+  await changeConfig(home, (config) => {
+    config.identity = { cert, key }
+  })
+  const { code, stderr } = await runLatchkey(t, ['config', 'check', '--home', home])
+  assert.equal(code, 1)
+  assert.equal(
+    stderr,
+    `latchkey: every user of this machine can access ${key}; run: chmod 600 ${key}\n`,
+  )
 })

@@ -7,6 +7,7 @@ import { formatHostPort } from '../../base/host-port.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { bindPointsFor, readAddress } from '../../config/addresses/bind-points.ts'
 import type { AddressOverride } from '../../config/addresses/override-address.ts'
+import type { Config } from '../../config/config.ts'
 import { defaultConfigFile } from '../../config/default-file.ts'
 import { DEFAULT_ADDRESS, type Environment } from '../../config/environment.ts'
 import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../../config/load.ts'
@@ -15,6 +16,7 @@ import {
   createPrivateFile,
   exists,
   makePrivateFolder,
+  modeProblem,
   refuseWorldReadable,
 } from './private-files.ts'
 import { usingHome } from './unusable-home.ts'
@@ -75,6 +77,30 @@ export async function openHome(from: {
   await usingHome(home, () => makePrivateFolder(homeFiles(home).pki))
   const unusedAddress = purpose === 'prepare' ? asked?.override : undefined
   return { ...loaded, file: path, isNew, unusedAddress }
+}
+
+/**
+ * Returns what a start would refuse because every user of the machine can access it, each with its remedy (R063,
+ * D-101). Does not look at a configuration file outside the home (D-478).
+ */
+export async function modeProblems({
+  home,
+  db,
+  secret,
+  listeners,
+}: Pick<Config, 'home' | 'db' | 'secret' | 'listeners'>): Promise<readonly string[]> {
+  const { pki, serverKey } = homeFiles(home)
+  const files = [
+    join(home, CONFIG_FILE),
+    ...(db.kind === 'sqlite' ? [db.path] : []),
+    ...(secret.kind === 'file' ? [secret.path] : []),
+    ...listeners.map(({ identity }) => identity?.key ?? serverKey),
+  ]
+  const found = await Promise.all([
+    ...[home, pki].map((path) => modeProblem(path, 'folder')),
+    ...[...new Set(files)].map((path) => modeProblem(path, 'file')),
+  ])
+  return found.filter((problem) => problem !== undefined)
 }
 
 async function createHome(

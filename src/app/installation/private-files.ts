@@ -27,7 +27,7 @@ export async function exists(path: string): Promise<boolean> {
 /** Creates the folder if it is missing; refuses one that other users can enter. */
 export async function makePrivateFolder(path: string): Promise<void> {
   await makeFolder(path)
-  await refuseMode(path, WORLD_DOES_ANYTHING, '700')
+  await refuseMode(path, 'folder')
 }
 
 /** Creates the folder and its parents. Node's `recursive` never returns where no folder can be created, as in /proc. */
@@ -49,17 +49,25 @@ async function isFolder(path: string): Promise<boolean> {
 
 /** Refuses a file that every user of the machine can read or change. A missing file is accepted. */
 export async function refuseWorldReadable(path: string): Promise<void> {
-  await refuseMode(path, WORLD_READS_OR_WRITES, '600')
+  await refuseMode(path, 'file')
 }
 
-async function refuseMode(path: string, forbidden: number, remedy: string): Promise<void> {
-  if (process.platform === 'win32') return // permissions are not in the mode there
+async function refuseMode(path: string, kind: 'file' | 'folder'): Promise<void> {
+  const problem = await modeProblem(path, kind)
+  if (problem !== undefined) throw new RefusedStart(problem)
+}
+
+/** Returns why a start would refuse the mode of this file or folder, and the remedy; undefined if it would not. */
+export async function modeProblem(
+  path: string,
+  kind: 'file' | 'folder',
+): Promise<string | undefined> {
+  if (process.platform === 'win32') return undefined // permissions are not in the mode there
+  const [forbidden, remedy] =
+    kind === 'file' ? [WORLD_READS_OR_WRITES, '600'] : [WORLD_DOES_ANYTHING, '700']
   const mode = await modeOf(path)
-  if (mode !== undefined && (mode & forbidden) !== 0) {
-    throw new RefusedStart(
-      `every user of this machine can access ${path}; run: chmod ${remedy} ${shellWord(path)}`,
-    )
-  }
+  if (mode === undefined || (mode & forbidden) === 0) return undefined
+  return `every user of this machine can access ${path}; run: chmod ${remedy} ${shellWord(path)}`
 }
 
 async function modeOf(path: string): Promise<number | undefined> {

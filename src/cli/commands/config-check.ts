@@ -1,4 +1,5 @@
 /** `latchkey config check`: reports what a start would say about the configuration, without starting. */
+import { modeProblems } from '../../app/installation/home.ts'
 import { describeAdjustment } from '../../config/durations.ts'
 import { loadConfig } from '../../config/load.ts'
 import type { HomeOptions } from '../home/home-options.ts'
@@ -9,7 +10,7 @@ export async function checkConfig(
   io: Io,
 ): Promise<ExitCode> {
   const { address } = environment
-  const { adjustments, override } = await loadConfig({
+  const { config, adjustments, override } = await loadConfig({
     home,
     environment,
     wanted: address === undefined ? undefined : { address, port: undefined },
@@ -20,6 +21,11 @@ export async function checkConfig(
     io.out(`${by} replaces ${from} of listener ${listener} with ${to}`)
   }
   for (const adjustment of adjustments) io.out(describeAdjustment(adjustment))
+  const problems = await modeProblems(config)
+  if (problems.length > 0) {
+    for (const problem of problems) io.err(`latchkey: ${problem}`)
+    return EXIT.failed
+  }
   io.out(
     adjustments.length === 0
       ? 'The configuration is valid.'

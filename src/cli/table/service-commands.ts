@@ -100,7 +100,7 @@ export const SERVICE_COMMANDS = [
   }),
   command({
     words: 'config check',
-    what: 'print every problem and every adjusted value of the configuration',
+    what: 'print every problem and every adjusted value of the configuration, and files that everyone can read',
     audience: 'service',
     options: HOME_OPTIONS,
     examples: ['latchkey config check --home /srv/latchkey'],

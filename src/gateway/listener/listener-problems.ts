@@ -65,13 +65,14 @@ function* nameProblems(
     return
   }
   for (const { name, hosts } of upstreams) {
-    for (const host of hosts.filter((one) => !isFor(leaf, one))) {
+    for (const host of hosts.filter((one) => !isCertificateFor(leaf, one))) {
       yield `the certificate is not for ${host}, a host of the upstream ${JSON.stringify(name)}`
     }
   }
 }
 
-function isFor(leaf: X509Certificate, host: string): boolean {
+/** Returns whether clients accept the certificate for this host: RFC 9525 §6.3. */
+export function isCertificateFor(leaf: X509Certificate, host: string): boolean {
   const bare = withoutBrackets(host)
   if (isIP(bare) !== 0) return leaf.checkIP(bare) !== undefined
   return leaf.checkHost(bare, { subject: 'never' }) !== undefined
