@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile, symlink } from 'node:fs/promises'
+import { readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -18,6 +18,8 @@ const readme = await readFile(README, 'utf8')
 const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
 
 const START = 'npm ci && npm start\n'
+const LOGIN =
+  'latchkey login --url https://localhost:1280 --ca latchkey-data/pki/ca.pem --username admin'
 
 function has(command: string): boolean {
   try {
@@ -54,17 +56,25 @@ for (const shell of ['bash', 'zsh']) {
     for (const part of ['bin', 'node_modules']) {
       await symlink(fileURLToPath(new URL(part, README)), join(folder, part))
     }
+    await writeFile(join(folder, 'password'), `${ADMIN.password}\n`)
     const outputs = await runGuide(t, 'docs/first-login.md', {
       cwd: folder,
       shell,
       typed: `${ADMIN.password}\n`,
-      replace: { 'localhost:1280': new URL(service.baseUrl).host },
+      replace: {
+        // A person types it at the prompt; the next block reads standard input too.
+        [LOGIN]: `${LOGIN} < password`,
+        'localhost:1280': new URL(service.baseUrl).host,
+      },
       notRun: {
         [START]: 'it runs already, on another port',
       },
     })
 
-    const [, loginUrl, tokens = '', identity = '', browserUrl = '', checked = ''] = outputs
+    const [, who = '', , loginUrl, tokens = '', identity = '', browserUrl = '', checked = ''] =
+      outputs
+    assert.match(who, /^name +admin$/m)
+    assert.match(who, /^NAME .*\nadmin /m)
     assert.equal(checked, 'The configuration is valid.\n')
     assert.match(loginUrl ?? '', /\/oidc\/login\/username\?authRequestID=/)
     assert.equal(JSON.parse(tokens).token_type, 'Bearer')
