@@ -2,8 +2,8 @@
  * The command line: what it explains, what it refuses, and which folder it takes for its home. D-43.
  */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { readdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -242,6 +242,19 @@ test('when the reader of the output is gone, a command ends silently with exit c
   child.process.stdout?.destroy()
   const { code, stderr } = await child.finished
   assert.deepEqual({ code, stderr }, { code: 141, stderr: '' })
+})
+
+test('output that cannot be written is one sentence and exit code 1', {
+  skip: !existsSync('/dev/full') && 'there is no device that is always full',
+}, async () => {
+  const full = openSync('/dev/full', 'w')
+  const { status, stderr } = spawnSync(process.execPath, [PROGRAM, '--help'], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  })
+  closeSync(full)
+  assert.match(stderr, /^latchkey: the output cannot be written: ENOSPC: [^\n]*\n$/)
+  assert.equal(status, 1)
 })
 
 /** A Node on the path that is older than the oldest we run on. */

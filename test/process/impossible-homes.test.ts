@@ -49,3 +49,21 @@ test('commands that need an installation give the same error for such a home', l
   assert.equal(code, 78)
   assert.match(stderr, /^latchkey: the home \/dev\/null\/home cannot be used: .*\n$/)
 })
+
+test('a folder for contexts that cannot be created is one sentence too', limit, async (t) => {
+  const file = join(await temporaryFolder(t), 'file')
+  await writeFile(file, 'not a folder')
+  const folders: [folder: string, why: string][] = [
+    ['/proc/latchkey', 'the folder does not exist'],
+    [file, 'something that is not a folder is in the way'],
+    [join(file, 'below'), 'a part of the path is not a folder'],
+  ]
+  for (const [folder, why] of folders) {
+    const child = spawnLatchkey(t, ['context', 'use', 'work'], {
+      environment: { XDG_CONFIG_HOME: folder },
+    })
+    const { code, stderr } = await child.finished
+    assert.equal(stderr, `latchkey: ${folder}/latchkey cannot be written: ${why}\n`)
+    assert.equal(code, 1)
+  }
+})

@@ -16,6 +16,7 @@ const READING: Readonly<Record<string, string>> = {
 const WRITING: Readonly<Record<string, string>> = {
   ...BOTH,
   ENOENT: 'the folder does not exist',
+  EEXIST: 'something that is not a folder is in the way',
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
   EROFS: 'the file system is read-only',

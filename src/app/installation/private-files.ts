@@ -31,7 +31,7 @@ export async function makePrivateFolder(path: string): Promise<void> {
 }
 
 /** Creates the folder and its parents. Node's `recursive` never returns where no folder can be created, as in /proc. */
-async function makeFolder(path: string): Promise<void> {
+export async function makeFolder(path: string): Promise<void> {
   if (await isFolder(path)) return
   const parent = dirname(path)
   if (parent !== path && !(await exists(parent))) await makeFolder(parent)

@@ -3,10 +3,12 @@
  * context has its own credentials file, 0600 in a folder of 0700, written atomically. They are in `latchkey/` in the
  * user's configuration folder (D-164).
  */
-import { mkdir, unlink } from 'node:fs/promises'
+import { unlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { writingFile } from '../../app/installation/file-faults.ts'
 import {
+  makeFolder,
   makePrivateFolder,
   readText,
   refuseWorldReadable,
@@ -94,11 +96,13 @@ export function openContexts(io: Pick<Io, 'variables'>): Contexts {
     join(credentialsFolder, `${checkContextName(name)}.json`)
 
   async function makeFolders(): Promise<void> {
-    // The configuration folder is shared with other programs; if it is missing, create it as the XDG Base Directory
-    // Specification says.
-    await mkdir(join(folder, '..'), { recursive: true, mode: 0o700 })
-    await makePrivateFolder(folder)
-    await makePrivateFolder(credentialsFolder)
+    await writingFile(folder, async () => {
+      // The configuration folder is shared with other programs; if it is missing, create it as the XDG Base Directory
+      // Specification says.
+      await makeFolder(join(folder, '..'))
+      await makePrivateFolder(folder)
+      await makePrivateFolder(credentialsFolder)
+    })
   }
 
   async function read(): Promise<Listed> {
@@ -120,7 +124,9 @@ export function openContexts(io: Pick<Io, 'variables'>): Contexts {
     await makeFolders()
     await exclusively(join(folder, 'contexts.lock'), async () => {
       const text = `${JSON.stringify(make(await read()), undefined, 2)}\n`
-      await replacePrivateFile(listFile, text, { random: systemRandom })
+      await writingFile(listFile, () =>
+        replacePrivateFile(listFile, text, { random: systemRandom }),
+      )
     })
   }
 
@@ -188,7 +194,8 @@ export function openContexts(io: Pick<Io, 'variables'>): Contexts {
     async keepCredentials(name, credentials) {
       await makeFolders()
       const text = `${JSON.stringify(credentials)}\n`
-      await replacePrivateFile(credentialsFile(name), text, { random: systemRandom })
+      const file = credentialsFile(name)
+      await writingFile(file, () => replacePrivateFile(file, text, { random: systemRandom }))
     },
 
     forgetCredentials,

@@ -5,6 +5,7 @@
 import { chmodSync, closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
+import { writingFile } from '../../app/installation/file-faults.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { CommandFailed, EXIT } from '../terminal/io.ts'
 
@@ -15,7 +16,7 @@ const PATIENCE_MILLISECONDS = 150_000
 
 /** Runs `work` while nothing else, in this process or another, holds `file`, which is created and stays empty. */
 export async function exclusively<T>(file: string, work: () => Promise<T>): Promise<T> {
-  makePrivate(file)
+  await writingFile(file, async () => makePrivate(file))
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
     const begun = systemClock.uptime()

@@ -2,9 +2,9 @@
  * `latchkey cert`: creates a key and gets an API session certificate for it, as PEM files. SPEC API Session
  * Certificates. Existing files are replaced: a certificate lasts no longer than its session.
  */
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { replacePrivateFile } from '../../app/installation/private-files.ts'
+import { writingFile } from '../../app/installation/file-faults.ts'
+import { makeFolder, replacePrivateFile } from '../../app/installation/private-files.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { instant, toRfc3339 } from '../../base/time/instant.ts'
 import { openSession } from '../contexts/open-session.ts'
@@ -20,7 +20,7 @@ export async function writeCertificate(
   const folder = io.resolve(values.out)
   const session = await openSession(values, io)
   // Before the request: a certificate that cannot be written would be useless.
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await writingFile(folder, () => makeFolder(folder))
   const got = await withProgress(io, 'Asking for a certificate', session.certificate())
 
   const files = {

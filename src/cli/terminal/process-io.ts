@@ -38,7 +38,13 @@ export function wasInterrupted(): boolean {
 // keeps running until it gets a signal.
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    if (process.listenerCount('SIGTERM') === 0) process.exit(EXIT.unread)
+    const isService = process.listenerCount('SIGTERM') > 0
+    if (error.code !== 'EPIPE') {
+      if (isService || stream === stderr) throw error
+      // Output that is cut off must not look complete to a script.
+      stderr.write(`latchkey: the output cannot be written: ${error.message}\n`)
+      process.exit(EXIT.failed)
+    }
+    if (!isService) process.exit(EXIT.unread)
   })
 }
