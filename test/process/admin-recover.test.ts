@@ -144,7 +144,7 @@ test('where nothing is installed, or an option is wrong, nothing is made', async
   assert.deepEqual([nothing.code, nothing.stdout], [1, ''])
   assert.equal(
     nothing.stderr,
-    `latchkey: nothing is installed in ${home} yet; run: latchkey init\n`,
+    `latchkey: nothing is installed in ${home} yet; run: latchkey init --home ${home}\n`,
   )
   const empty = await recover(t, home, '--identity', '')
   assert.equal(empty.code, 64)

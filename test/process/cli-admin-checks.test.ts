@@ -163,7 +163,12 @@ test('what administrators try out and end, on the command line', async (t) => {
       const described =
         /token\.issued(?:.*\n)+.*session\.ended +identity-disabled(?:.*\n)+Confirmed by /
       await done(cli, ['describe', 'session', second], described)
-      await refused(cli, ['describe', 'session', 'nothing'], 66, /NOT_FOUND/)
+      await refused(
+        cli,
+        ['describe', 'session', 'nothing'],
+        66,
+        /there is no session "nothing", now or before/,
+      )
       await admin.createIdentity({ name: 'edge-1', type: 'Router' })
       await done(cli, ['list', 'routers'], /^edge-1 +\w+ +- +no +- +- +0$/m)
     },

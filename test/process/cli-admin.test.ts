@@ -182,7 +182,7 @@ test('what administrators manage, on the command line', async (t) => {
     const file = join(cli.folder, 'password')
     await writeFile(file, 'a long password of bert\nand no more\n', { mode: 0o644 })
     const args = ['create', 'authenticator', '--identity', 'bert', '--username', 'bert']
-    await refused(cli, args, 64, /--password-file is missing/)
+    await refused(cli, args, 64, /"create authenticator" needs --password-file/)
     await refused(cli, [...args, '--password-file', file], 1, /password/)
     const own = join(cli.folder, 'own')
     await writeFile(own, 'a long password of bert\nand no more\n', { mode: 0o600 })
@@ -261,7 +261,13 @@ test('what administrators manage, on the command line', async (t) => {
       assert.equal((await cli.run('update', 'ca', 'factory', '--no-claim', '--no-auth')).code, 0)
       const after = await json(cli, 'get', 'ca', 'factory')
       assert.deepEqual([after.isAuthEnabled, after.externalIdClaim], [false, null])
-      await refused(cli, ['create', 'ca', 'x', '--cert', 'nowhere'], 64, /there is no file nowhere/)
+      await refused(cli, ['create', 'ca', 'x', '--cert', 'nowhere'], 66, /there is no file nowhere/)
+      await refused(
+        cli,
+        ['create', 'ca', 'x', '--cert', '.'],
+        66,
+        /^latchkey: \. cannot be read: it is a folder\n/,
+      )
     },
   )
 
@@ -314,7 +320,12 @@ test('what administrators manage, on the command line', async (t) => {
     assert.equal(sorted.code, 65)
     assert.match(sorted.stderr, /^latchkey: INVALID_SORT_IDENTIFIER: .*: sort .*: nam desc \[/)
     await refused(cli, ['list', 'identities', '--limit', 'x'], 64, /--limit must be a whole number/)
-    await refused(cli, ['list', 'identities', '--all', '--limit', '3'], 64, /--all excludes/)
+    await refused(
+      cli,
+      ['list', 'identities', '--all', '--limit', '3'],
+      64,
+      /--all cannot be combined with --limit or --offset/,
+    )
   })
 
   await t.test('each kind of refusal has its exit code', async () => {

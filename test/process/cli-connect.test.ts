@@ -176,7 +176,7 @@ test('every way to get it wrong has its sentence and its exit code', async (t) =
       69,
       /no connection to localhost:1: connection refused; is the service running\?/,
     ],
-    [[`${at}/echo`, ...trusted, ...free, '--context', 'other'], 64, /there is no context "other"/],
+    [[`${at}/echo`, ...trusted, ...free, '--context', 'other'], 66, /there is no context "other"/],
   ]
   for (const [args, code, says] of cases) {
     const finished = await cli.run(['connect', ...args])

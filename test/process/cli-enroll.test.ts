@@ -74,7 +74,7 @@ test('an invitation', async (t) => {
     const path = join(cli.home, 'no', 'me.json')
     assert.equal(out.stderr, `latchkey: ${path} cannot be written: the folder does not exist\n`)
     const folder = await cli.run(['enroll', '.', '--out', 'me.json'])
-    assert.equal(folder.code, 64)
+    assert.equal(folder.code, 66)
     assert.match(folder.stderr, /^latchkey: \. cannot be read: it is a folder\n/)
   })
 
@@ -144,7 +144,7 @@ test('an invitation', async (t) => {
     assert.equal(wrong.code, 65)
     assert.equal(wrong.stderr, 'latchkey: this is not the JWT of an enrollment\n')
     const missing = await cli.run(['enroll', 'token.jwt', '--out', 'me.json'])
-    assert.equal(missing.code, 64)
+    assert.equal(missing.code, 66)
     assert.match(missing.stderr, /there is no file token\.jwt/)
     assert.deepEqual(await readdir(cli.home), [])
   })

@@ -66,7 +66,7 @@ test('every entity on the command line', async (t) => {
     assert.equal((await json('get', 'enrollment', 'hugo')).id, made.id)
     const again = ['create', 'enrollment', '--identity', 'hugo']
     await refused(again, 73, /^latchkey: ENROLLMENT_EXISTS: /)
-    await refused(['create', 'enrollment'], 64, /^latchkey: --identity is missing\n/)
+    await refused(['create', 'enrollment'], 64, /^latchkey: "create enrollment" needs --identity\n/)
     await refused(['create', 'enrollment', '--identity', 'nobody'], 66, /no identity "nobody"/)
     await done('delete', 'enrollment', 'hugo', '--yes')
     await refused(['update', 'enrollment', 'hugo'], 66, /no enrollment "hugo"/)
@@ -106,7 +106,7 @@ test('every entity on the command line', async (t) => {
 
   await t.test('of several credentials the one that was lost is named', async () => {
     const lost = ['re-enroll', 'hugo', '--yes', '--method']
-    await refused([...lost, 'retina'], 64, /^latchkey: --method is one of password, cert\n/)
+    await refused([...lost, 'retina'], 64, /^latchkey: --method must be one of password, cert\n/)
     await refused([...lost, 'cert'], 66, /no authenticator "hugo"/)
     await refused([...lost, 'password', '--expires-at', 'soon'], 65, /expiresAt \(--expires-at\) /)
   })

@@ -9,7 +9,10 @@ test('a login that makes no sense is exit code 64, and says why', async (t) => {
   const cases: readonly (readonly [args: string[], complaint: string])[] = [
     [[], '--url is missing, and context "default" has no earlier login'],
     [['--context', 'new'], '--url is missing, and context "new" has no earlier login'],
-    [['--url', 'http://localhost:1'], '--url must be https://HOST:PORT'],
+    [
+      ['--url', 'http://localhost:1'],
+      '--url must be https://HOST[:PORT], for example https://auth.example.com',
+    ],
     [['--url', url, '--username', 'a', '--identity', 'b'], 'use either --username or --identity'],
     [['--url', url, '--cert', 'a'], '--cert needs --key, and --key needs --cert'],
     [['--url', url, '--key', 'a'], '--cert needs --key, and --key needs --cert'],
@@ -21,7 +24,7 @@ test('a login that makes no sense is exit code 64, and says why', async (t) => {
       ['--url', url, '--ca-fingerprint', 'abc'],
       '--ca-fingerprint must be the SHA-256 of a certificate: 64 hexadecimal digits',
     ],
-    [['--url', url, '--password', 'a'], "Unknown option '--password'"],
+    [['--url', url, '--password', 'a'], 'unknown option --password'],
     [
       ['--url', url, '--context', '../x'],
       'the name of a context must be letters, digits, ".", "_" and "-", at most 64, beginning with a letter or digit',

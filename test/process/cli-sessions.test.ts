@@ -224,7 +224,7 @@ test('contexts', async (t) => {
       ['token', '--context', 'constructor'],
     ]) {
       const { code, stderr } = await cli.run(args)
-      assert.equal(code, 64, args.join(' '))
+      assert.equal(code, 66, args.join(' '))
       assert.match(stderr, /^latchkey: there is no context "\w+"; there is default, work\n/)
     }
   })

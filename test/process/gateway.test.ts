@@ -196,6 +196,8 @@ test('a gateway that cannot listen says where, closes what it has opened, and en
 })
 
 test('what the gateway cannot be started with is named, with exit code 64', async () => {
+  const controller =
+    '--controller must be https://HOST[:PORT], for example https://auth.example.com'
   const good = {
     '--controller': 'https://localhost:1280',
     '--identity': 'router.json',
@@ -211,20 +213,20 @@ test('what the gateway cannot be started with is named, with exit code 64', asyn
     [{ '--listen': undefined }, '--listen is missing'],
     [{ '--upstream': undefined }, '--upstream is missing'],
     [{ '--upstream': '' }, '--upstream is empty'],
-    [{ '--controller': 'http://localhost:1280' }, '--controller is not https://HOST:PORT'],
-    [{ '--controller': 'https://a/edge' }, '--controller is not https://HOST:PORT'],
-    [{ '--listen': '8443' }, '--listen is not HOST:PORT'],
+    [{ '--controller': 'http://localhost:1280' }, controller],
+    [{ '--controller': 'https://a/edge' }, controller],
+    [{ '--listen': '8443' }, '--listen must be HOST:PORT, for example 0.0.0.0:8443 (got "8443")'],
     [
       { '--upstream': 'https://localhost' },
-      '--upstream is not [NAME=]http://HOST:PORT or [NAME=]tcp://HOST:PORT',
+      '--upstream must be [NAME=]http://HOST:PORT or [NAME=]tcp://HOST:PORT',
     ],
     [
       { '--upstream': 'http://localhost/path' },
-      '--upstream is not [NAME=]http://HOST:PORT or [NAME=]tcp://HOST:PORT',
+      '--upstream must be [NAME=]http://HOST:PORT or [NAME=]tcp://HOST:PORT',
     ],
     [
       { '--upstream': 'a_b=http://localhost' },
-      '--upstream is not [NAME=]http://HOST:PORT or [NAME=]tcp://HOST:PORT',
+      '--upstream must be [NAME=]http://HOST:PORT or [NAME=]tcp://HOST:PORT',
     ],
   ]
   for (const [changes, complaint] of cases) {
@@ -235,6 +237,8 @@ test('what the gateway cannot be started with is named, with exit code 64', asyn
     assert.equal(stderr, `latchkey: ${complaint}\nSee "latchkey gateway --help".\n`)
     assert.equal(stdout, '')
   }
+  const bare = await runRefused(['gateway'])
+  assert.match(bare.stderr, /^latchkey: --controller is missing, .*; create one with --enroll\n/)
   const { code, stderr } = await runRefused(['run', '--upstream', 'http://localhost'])
   assert.equal(code, 64)
   assert.match(stderr, /^latchkey: "run" takes no --upstream\n/)

@@ -113,10 +113,10 @@ test('a missing file is named, and so is another installation secret', async (t)
   const fresh = join(await temporaryFolder(t), 'new')
   for (const more of [['--verify'], []]) {
     const missing = await restore(t, join(home, 'no.lkb'), fresh, more)
-    assert.equal(missing.code, 1)
+    assert.equal(missing.code, 66)
     assert.equal(missing.stderr, `latchkey: there is no file ${join(home, 'no.lkb')}\n`)
     const folder = await restore(t, home, fresh, more)
-    assert.equal(folder.code, 1)
+    assert.equal(folder.code, 66)
     assert.equal(folder.stderr, `latchkey: ${home} cannot be read: it is a folder\n`)
   }
   await assert.rejects(stat(fresh), { code: 'ENOENT' })

@@ -250,7 +250,7 @@ test('where nothing is installed, or the secret cannot be written, nothing chang
     code: 1,
     signal: null,
     stdout: '',
-    stderr: `latchkey: nothing is installed in ${home} yet; run: latchkey init\n`,
+    stderr: `latchkey: nothing is installed in ${home} yet; run: latchkey init --home ${home}\n`,
   })
   await copyInstalledHome(home)
   await chmod(join(home, 'secret'), 0o644)

@@ -39,5 +39,8 @@ test('names a CA that cannot be read, and a home without one', async (t) => {
   assert.equal(stderr, `latchkey: cannot read the CA ${missing}\n`)
   const empty = await spawnLatchkey(t, ['trust', '--home', join(folder, 'home')]).finished
   assert.equal(empty.code, 1)
-  assert.match(empty.stderr, /^latchkey: nothing is installed in .*; run: latchkey init\n$/)
+  assert.match(
+    empty.stderr,
+    /^latchkey: nothing is installed in .*; run: latchkey init --home \S+\n$/,
+  )
 })

@@ -4,6 +4,7 @@
  * again: the identities would be gone, there would be another administrator, and the new CAs would not be trusted by
  * any client (D-252).
  */
+import { shellWord } from '../../base/shell-word.ts'
 import type { Config } from '../../config/config.ts'
 import { homeFiles } from './home.ts'
 import { exists, RefusedStart } from './private-files.ts'
@@ -23,7 +24,13 @@ export async function nothingInstalled(
   what: 'missing' | 'empty',
 ): Promise<RefusedStart> {
   if (await isHomeUsed(config)) return emptyBelowUsedHome(config, what)
-  return new RefusedStart(`nothing is installed in ${config.home} yet; run: latchkey init`)
+  return neverInstalled(config.home)
+}
+
+export function neverInstalled(home: string): RefusedStart {
+  return new RefusedStart(
+    `nothing is installed in ${home} yet; run: latchkey init --home ${shellWord(home)}`,
+  )
 }
 
 export function emptyBelowUsedHome(

@@ -1,6 +1,7 @@
 /** Option values that are not on the command line itself: files, standard input, and prompts. */
-import { readText, refuseWorldReadable } from '../../app/installation/private-files.ts'
+import { refuseWorldReadable } from '../../app/installation/private-files.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
+import { textOf } from '../contexts/certificate-files.ts'
 import { CommandFailed, EXIT, type Io } from '../terminal/io.ts'
 
 const STANDARD_INPUT = '-'
@@ -8,9 +9,7 @@ const MOST_CHARACTERS = 1024 * 1024
 const DEEPEST = 16
 
 export async function readGiven(path: string, io: Pick<Io, 'resolve' | 'input'>): Promise<string> {
-  const text = path === STANDARD_INPUT ? await readInput(io) : await readText(io.resolve(path))
-  if (text === undefined) throw new CommandFailed(`there is no file ${path}`, EXIT.usage)
-  return text
+  return path === STANDARD_INPUT ? readInput(io) : textOf(io.resolve(path), path)
 }
 
 /** Reads the first line. Rejects a file that all users can read; `-` prompts for it, without an echo. */

@@ -18,7 +18,9 @@ export async function policyWhatIf(name: string, values: WriteValues, io: Io): P
   const given = await bodyOf(fields, values as OptionValues, readersOf(api, io))
   const body = { ...whole, ...given }
   if (Object.keys(body).length === 0) {
-    throw new Misuse('there is nothing to preview: "latchkey policy what-if --help"')
+    throw new Misuse(
+      'there is nothing to preview: "policy what-if" needs an option that says what to change',
+    )
   }
   const policy = await findNamed(api, policies, name)
   const answer = await api.send('POST', pathOf(policies.path, idOf(policy), 'what-if'), body)

@@ -24,7 +24,7 @@ export async function reEnroll(
 ): Promise<ExitCode> {
   const { method, 'expires-at': expiresAt } = values
   if (method !== undefined && !Object.hasOwn(METHODS, method)) {
-    throw new Misuse(`--method is one of ${Object.keys(METHODS).join(', ')}`)
+    throw new Misuse(`--method must be one of ${Object.keys(METHODS).join(', ')}`)
   }
   const seconds = secondsOf(values)
   const api = await openApi(values, io, (field) => OPTIONS[field])

@@ -1,7 +1,10 @@
 /** `latchkey config check`: reports what a start would say about the configuration, without starting. */
+import { join } from 'node:path'
 import { modeProblems } from '../../app/installation/home.ts'
+import { exists } from '../../app/installation/private-files.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { describeAdjustment } from '../../config/durations.ts'
-import { loadConfig } from '../../config/load.ts'
+import { CONFIG_FILE, loadConfig } from '../../config/load.ts'
 import type { HomeOptions } from '../home/home-options.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 
@@ -9,6 +12,11 @@ export async function checkConfig(
   { home, file, environment }: HomeOptions,
   io: Io,
 ): Promise<ExitCode> {
+  if (file === undefined && !(await exists(join(home, CONFIG_FILE)))) {
+    io.err(`${join(home, CONFIG_FILE)} has one problem:\n  there is no such file`)
+    io.err(`To create it: latchkey init --home ${shellWord(home)}`)
+    return EXIT.config
+  }
   const { address } = environment
   const { config, adjustments, override } = await loadConfig({
     home,

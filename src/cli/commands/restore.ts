@@ -44,10 +44,11 @@ async function refuseUnreadable(file: string, typed: string): Promise<void> {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
     throw new CommandFailed(
       isMissing ? `there is no file ${typed}` : `${typed} cannot be read: ${why}`,
+      EXIT.missing,
     )
   }
   if ((await stat(file)).isDirectory()) {
-    throw new CommandFailed(`${typed} cannot be read: it is a folder`)
+    throw new CommandFailed(`${typed} cannot be read: it is a folder`, EXIT.missing)
   }
 }
 

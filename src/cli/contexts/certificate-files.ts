@@ -43,9 +43,9 @@ export async function textOf(path: string, typed = path): Promise<string> {
   const text = await readText(path).catch((error: unknown) => {
     const why = whyUnreadable(error)
     if (why === undefined) throw error
-    throw new CommandFailed(`${typed} cannot be read: ${why}`, EXIT.usage)
+    throw new CommandFailed(`${typed} cannot be read: ${why}`, EXIT.missing)
   })
-  if (text === undefined) throw new CommandFailed(`there is no file ${typed}`, EXIT.usage)
+  if (text === undefined) throw new CommandFailed(`there is no file ${typed}`, EXIT.missing)
   return text
 }
 

@@ -212,7 +212,7 @@ function named(name: string, contexts: Listed['contexts']): NamedContext {
   if (found !== undefined) return { name, ...found }
   const names = Object.keys(contexts).sort()
   const others = names.length === 0 ? '' : `; there is ${names.join(', ')}`
-  throw new CommandFailed(`there is no context ${JSON.stringify(name)}${others}`, EXIT.usage)
+  throw new CommandFailed(`there is no context ${JSON.stringify(name)}${others}`, EXIT.missing)
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {

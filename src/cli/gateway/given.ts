@@ -27,15 +27,17 @@ export function readGiven(values: GatewayValues): GivenSettings {
     }
   }
   if (controller !== undefined && parseControllerUrl(controller) === undefined) {
-    throw new Misuse('--controller is not https://HOST:PORT')
+    throw new Misuse(
+      '--controller must be https://HOST[:PORT], for example https://auth.example.com',
+    )
   }
   if (listen !== undefined && parseHostPort(listen) === undefined) {
-    throw new Misuse('--listen is not HOST:PORT')
+    throw new Misuse(`--listen must be HOST:PORT, for example 0.0.0.0:8443 (got "${listen}")`)
   }
   const upstreams = upstream?.map((text) => {
     const parsed = parseUpstreamOption(text)
     if (parsed === undefined) {
-      throw new Misuse('--upstream is not [NAME=]http://HOST:PORT or [NAME=]tcp://HOST:PORT')
+      throw new Misuse('--upstream must be [NAME=]http://HOST:PORT or [NAME=]tcp://HOST:PORT')
     }
     return parsed
   })
@@ -44,10 +46,11 @@ export function readGiven(values: GatewayValues): GivenSettings {
 
 /** Throws Misuse if a required option is missing and there is no home. */
 export function requireAll(values: GatewayValues): void {
-  for (const name of ['controller', 'identity', 'listen', 'upstream'] as const) {
-    if (values[name] !== undefined) continue
-    const home =
-      name === 'identity' ? ', and there is no gateway home; create one with --enroll' : ''
-    throw new Misuse(`--${name} is missing${home}`)
-  }
+  const missing = (['controller', 'identity', 'listen', 'upstream'] as const).find(
+    (name) => values[name] === undefined,
+  )
+  if (missing === undefined) return
+  const home =
+    values.identity === undefined ? ', and there is no gateway home; create one with --enroll' : ''
+  throw new Misuse(`--${missing} is missing${home}`)
 }

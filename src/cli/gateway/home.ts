@@ -44,7 +44,9 @@ export async function findPlace(
     }
     return { folder, file, identity, isOwn: true }
   }
-  if (values.home !== undefined) throw new RefusedStart(`there is no ${file}`)
+  if (values.home !== undefined) {
+    throw new RefusedStart(`there is no ${file}; create the home with --enroll FILE`)
+  }
   requireAll(values)
   const given = io.resolve(values.identity ?? '')
   return { folder: io.resolve('.'), file: undefined, identity: given, isOwn: false }

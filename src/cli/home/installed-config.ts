@@ -1,6 +1,7 @@
 /** Loads the configuration of an existing home, for commands that must not create one. */
 import { join, resolve } from 'node:path'
-import { exists, RefusedStart } from '../../app/installation/private-files.ts'
+import { neverInstalled } from '../../app/installation/home-in-use.ts'
+import { exists } from '../../app/installation/private-files.ts'
 import { usingHome } from '../../app/installation/unusable-home.ts'
 import type { Config } from '../../config/config.ts'
 import { CONFIG_FILE, loadConfig } from '../../config/load.ts'
@@ -10,7 +11,7 @@ import type { HomeOptions } from './home-options.ts'
 export async function loadInstalled({ home, file, environment }: HomeOptions): Promise<Config> {
   const find = () => exists(join(home, CONFIG_FILE))
   if (file === undefined && !(await usingHome(resolve(home), find))) {
-    throw new RefusedStart(`nothing is installed in ${resolve(home)} yet; run: latchkey init`)
+    throw neverInstalled(resolve(home))
   }
   const given = { home, environment, ...(file === undefined ? {} : { file }) }
   const { config, secretVariables } = await loadConfig(given)

@@ -2,12 +2,9 @@
  * The passphrase of a secret in a backup: the first line of a protected file, or typed on the terminal without echo.
  * Never an argument, because other users of the machine can see arguments.
  */
-import {
-  RefusedStart,
-  readText,
-  refuseWorldReadable,
-} from '../../app/installation/private-files.ts'
+import { RefusedStart, refuseWorldReadable } from '../../app/installation/private-files.ts'
 import { Secret } from '../../base/secrets/secret.ts'
+import { textOf } from '../contexts/certificate-files.ts'
 import { type Io, Misuse } from '../terminal/io.ts'
 import { askNewSecret } from '../terminal/new-secret.ts'
 
@@ -43,8 +40,7 @@ async function ask(io: Asking, askOne: () => Promise<string>): Promise<Secret> {
 
 async function firstLineOf(file: string, io: Pick<Io, 'resolve'>): Promise<Secret> {
   await refuseWorldReadable(io.resolve(file))
-  const text = await readText(io.resolve(file))
-  if (text === undefined) throw new RefusedStart(`there is no file ${file}`)
+  const text = await textOf(io.resolve(file), file)
   const [line = ''] = text.split(/\r?\n/, 1)
   if (line === '') throw new RefusedStart(`the first line of ${file} is empty`)
   return new Secret(line)

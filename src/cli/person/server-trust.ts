@@ -11,6 +11,7 @@ import {
   fetchCa,
   UntrustedServer,
 } from '../../client/client.ts'
+import { ClientError } from '../../client/errors.ts'
 import { parseOrigin } from '../../client/wire/provider.ts'
 import type { Context } from '../contexts/contexts.ts'
 import { CommandFailed, EXIT, type Io, Misuse } from '../terminal/io.ts'
@@ -25,11 +26,22 @@ export async function connectTrusted(
 ): Promise<{ readonly client: Client; readonly place: Context }> {
   if (fingerprint !== undefined) {
     const wanted = readFingerprint(fingerprint)
+    const others: string[] = []
+    const isWanted = (shown: FetchedCa) => {
+      others.push(shown.fingerprint)
+      return bare(shown.fingerprint) === wanted
+    }
     const ca = await withProgress(
       io,
       `Asking ${place.url} for its CA`,
-      fetchCa({ url: place.url, confirm: (shown) => bare(shown.fingerprint) === wanted }),
-    )
+      fetchCa({ url: place.url, confirm: isWanted }),
+    ).catch((error: unknown) => {
+      if (!(error instanceof ClientError && error.code === 'NOT_CONFIRMED')) throw error
+      throw new CommandFailed(
+        `the CA of ${place.url} has another SHA-256 than --ca-fingerprint: ${others.join(', ')}; ask the operator of the server which one is right`,
+        EXIT.protocol,
+      )
+    })
     return reach({ ...place, ca }, io)
   }
   try {
@@ -52,7 +64,7 @@ export function checkUrl(url: string): string {
   try {
     return parseOrigin(url).origin
   } catch {
-    throw new Misuse('--url must be https://HOST:PORT')
+    throw new Misuse('--url must be https://HOST[:PORT], for example https://auth.example.com')
   }
 }
 

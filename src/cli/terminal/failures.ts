@@ -60,11 +60,21 @@ function exitOf(error: ClientError): ExitCode {
 function adviceFor(error: ClientError): string {
   if (error instanceof SessionEnded) return '; run: latchkey login'
   if (isAboutTotp(error)) return '; that is done at a login in a browser or on a terminal'
-  if (error instanceof UntrustedServer) return '; see "latchkey login --help" for --ca'
+  if (error instanceof UntrustedServer) {
+    return UNTRUSTED_ADVICE[error.code] ?? '; see "latchkey login --help" for --ca'
+  }
   if (error instanceof RateLimited && error.retryAfterSeconds !== undefined) {
     return `; wait ${error.retryAfterSeconds} seconds`
   }
   return ''
+}
+
+/** For certificates that another CA would not help. */
+const UNTRUSTED_ADVICE: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: '; its certificate has expired, or the clock of this machine is wrong',
+  CERT_NOT_YET_VALID: '; its certificate is not valid yet, or the clock of this machine is wrong',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    '; its certificate is for other names: use one of them as the host of --url',
 }
 
 /** A code can be entered anywhere; enrolling needs a browser or a terminal. */

@@ -97,7 +97,7 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   failed: 'failure; the line on standard error gives the reason',
   usage: 'invalid command line',
   data: 'the server rejected the input',
-  missing: 'not found',
+  missing: 'not found: a name, a context or a file',
   unavailable: 'the server does not answer',
   conflict: 'conflict: a name in use, something that others need, the last administrator',
   unconfirmed: 'done, but not every router and instance has confirmed it (`--wait`)',

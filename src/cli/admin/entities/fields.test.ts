@@ -91,6 +91,8 @@ test('an error in a member names the option that it came from', () => {
   assert.equal(optionFor(FIELDS, 'primary.updb.maxAttempts'), '--attempts')
   assert.equal(optionFor(FIELDS, 'tags.floor'), '--tag')
   assert.equal(optionFor(FIELDS, 'typed'), undefined)
+  // A policy that allows no method: COULD_NOT_VALIDATE names `primary`.
+  assert.equal(optionFor(FIELDS, 'primary'), '--password')
 })
 
 test('no two fields of a command have the same option, and an option is a switch everywhere or nowhere', () => {

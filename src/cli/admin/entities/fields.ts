@@ -73,7 +73,12 @@ export async function bodyOf(
 /** Returns the option that a member of the body came from, for error messages. */
 export function optionFor(fields: readonly Field[], path: string): string | undefined {
   const field = fields.find((one) => path === one.path || path.startsWith(`${one.path}.`))
-  return field === undefined ? undefined : `--${field.option}`
+  if (field !== undefined) return `--${field.option}`
+  // `primary` of a policy: the fault is that none of its methods is allowed.
+  const allowing = fields.filter(
+    (one) => one.path.startsWith(`${path}.`) && one.path.endsWith('.allowed'),
+  )
+  return allowing.length === 0 ? undefined : allowing.map((one) => `--${one.option}`).join(', ')
 }
 
 function hasNegative(field: Field): boolean {

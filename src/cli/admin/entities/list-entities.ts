@@ -98,7 +98,7 @@ async function collectionOf(
 
 function queryOf({ filter, role, sort, limit, offset, all }: ListValues): ListQuery {
   if (all === true && (limit ?? offset) !== undefined) {
-    throw new Misuse('--all excludes --limit and --offset')
+    throw new Misuse('--all cannot be combined with --limit or --offset')
   }
   return {
     filter: role === undefined ? filter : withRole(role, filter),

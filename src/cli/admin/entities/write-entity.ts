@@ -62,7 +62,9 @@ export async function updateEntity(
   const given = await bodyOf(fields, values as OptionValues, readersOf(api, io))
   const body: Body = { ...whole, ...given }
   if (Object.keys(body).length === 0 && needsNothing === undefined) {
-    throw new Misuse(`there is nothing to change: "latchkey update ${resource.one} --help"`)
+    throw new Misuse(
+      `there is nothing to change: "update ${resource.one}" needs an option that says what`,
+    )
   }
   const row = await findNamed(api, resource, name)
   const path = pathOf(resource.path, idOf(row), call?.action)

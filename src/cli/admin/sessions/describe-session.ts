@@ -1,7 +1,7 @@
 /** `latchkey describe session`: everything that happened to a session, and who has confirmed its end. D-384. */
-import { pathOf } from '../../api/edge-api.ts'
+import { ApiRefused, pathOf } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
-import { EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
+import { CommandFailed, EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
 import { plain, printFields, printJson } from '../../terminal/output.ts'
 import { type Column, type Row, valueAt } from '../entities/columns.ts'
 import { printRows } from '../entities/list-entities.ts'
@@ -21,7 +21,13 @@ export async function describeSession(
   io: Io,
 ): Promise<ExitCode> {
   const api = await openApi(values, io)
-  const ledger = await api.get(pathOf('/api-sessions', id, 'ledger'))
+  const ledger = await api.get(pathOf('/api-sessions', id, 'ledger')).catch((error: unknown) => {
+    // The API says only that there is nothing at this address.
+    const isMissing = error instanceof ApiRefused && error.code === 'NOT_FOUND'
+    throw isMissing
+      ? new CommandFailed(`there is no session ${JSON.stringify(id)}, now or before`, EXIT.missing)
+      : error
+  })
   if (values.json === true) {
     printJson(io, ledger)
     return EXIT.ok

@@ -43,14 +43,16 @@ export const AUTHENTICATORS: Resource = {
 
 function ofOneMethod(body: Body): Body {
   const isCertificate = body['certPem'] !== undefined
-  if (body['identityId'] === undefined) throw new Misuse('--identity is missing')
+  if (body['identityId'] === undefined) throw new Misuse('"create authenticator" needs --identity')
   if (isCertificate && (body['username'] ?? body['password']) !== undefined) {
     throw new Misuse(
       '--cert cannot be combined with --username or --password-file: an authenticator is one of them',
     )
   }
   if (isCertificate) return { method: 'cert', ...body }
-  if (body['username'] === undefined) throw new Misuse('--username or --cert is missing')
-  if (body['password'] === undefined) throw new Misuse('--password-file is missing')
+  if (body['username'] === undefined)
+    throw new Misuse('"create authenticator" needs --username or --cert')
+  if (body['password'] === undefined)
+    throw new Misuse('"create authenticator" needs --password-file')
   return { method: 'updb', ...body }
 }

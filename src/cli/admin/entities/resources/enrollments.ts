@@ -36,6 +36,6 @@ export const ENROLLMENTS: Resource = {
 }
 
 function withIdentity(body: Body): Body {
-  if (body['identityId'] === undefined) throw new Misuse('--identity is missing')
+  if (body['identityId'] === undefined) throw new Misuse('"create enrollment" needs --identity')
   return body
 }
