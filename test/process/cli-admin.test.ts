@@ -314,11 +314,11 @@ test('what administrators manage, on the command line', async (t) => {
     assert.equal(code, 65)
     assert.match(
       stderr,
-      /^latchkey: INVALID_FILTER: .*filter is not a field .*, at column 1: nam \[request /,
+      /^latchkey: INVALID_FILTER: .*: --filter: is not a field .*, at column 1: nam \[request /,
     )
     const sorted = await cli.run('list', 'identities', '--sort', 'nam desc')
     assert.equal(sorted.code, 65)
-    assert.match(sorted.stderr, /^latchkey: INVALID_SORT_IDENTIFIER: .*: sort .*: nam desc \[/)
+    assert.match(sorted.stderr, /^latchkey: INVALID_SORT_IDENTIFIER: .*: --sort: .*: nam desc \[/)
     await refused(cli, ['list', 'identities', '--limit', 'x'], 64, /--limit must be a whole number/)
     await refused(
       cli,

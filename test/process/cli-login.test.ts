@@ -46,6 +46,23 @@ test('login with a password', async (t) => {
     assert.equal(JSON.parse(await cli.succeed(['token', '--json'])).tokenType, 'Bearer')
   })
 
+  await t.test('ends the session again if it cannot be stored', async (t) => {
+    const cli = await cliFor(t, service)
+    const folder = join(cli.configFolder, 'latchkey')
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await writeFile(join(folder, 'credentials'), 'not a folder')
+    const admin = await administrate(service)
+    const live = async () => (await admin.get('/api-sessions?limit=500')).length
+    const before = await live()
+    const { code, stderr } = await cli.run([...to(service), '--username', 'admin'], ADMIN.password)
+    assert.equal(code, 1)
+    assert.equal(
+      stderr,
+      `latchkey: ${folder} cannot be written: something that is not a folder is in the way\n`,
+    )
+    assert.equal(await live(), before)
+  })
+
   await t.test('reads it from standard input where there is no terminal', async (t) => {
     const cli = await cliFor(t, service)
     const stdout = await cli.succeed(

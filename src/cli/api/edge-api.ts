@@ -164,8 +164,14 @@ function refusalIn(response: Response, text: string): Refusal {
 
 function withFaultyPart(refusal: Refusal, query: ListQuery): Refusal {
   const { field = '', reason = '' } = refusal
+  if ((field !== 'filter' && field !== 'sort') || query[field] === undefined) return refusal
   const part = faultyPart(field, reason, query)
-  return part === undefined ? refusal : { ...refusal, reason: `${reason}: ${part}` }
+  // The option with a colon: the reason is often a sentence of its own, such as "a value is missing".
+  return {
+    ...refusal,
+    field: `--${field}:`,
+    reason: part === undefined ? reason : `${reason}: ${part}`,
+  }
 }
 
 function exitOf(status: number): ExitCode {

@@ -61,7 +61,13 @@ export async function logIn(values: LoginValues, io: Io): Promise<ExitCode> {
     way === 'browser'
       ? await logInElsewhere(client, values, io, dpop)
       : await logInHere(client, await credentialOf(values, certificate, io), io, dpop)
-  await keep(contexts, { name, ...place }, session, certificate, client)
+  try {
+    await keep(contexts, { name, ...place }, session, certificate, client)
+  } catch (error) {
+    // Without its tokens, nothing could use or end the session until it expires.
+    await session.logout().catch(() => undefined)
+    throw error
+  }
 
   const { preferred_username: username } = session.claims()
   const who = plain(typeof username === 'string' ? username : session.identityId)
