@@ -1,6 +1,6 @@
 /** A path that cannot be a home: one sentence and exit code 78, and no loop. D-255. */
 import assert from 'node:assert/strict'
-import { symlink, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { spawnLatchkey } from '../support/process/child-service.ts'
@@ -44,10 +44,12 @@ test('refuses a home that cannot be created or used with one sentence', limit, a
 })
 
 test('commands that need an installation give the same error for such a home', limit, async (t) => {
-  const child = spawnLatchkey(t, ['keys', 'rotate', '--home', '/dev/null/home'])
-  const { code, stderr } = await child.finished
-  assert.equal(code, 78)
-  assert.match(stderr, /^latchkey: the home \/dev\/null\/home cannot be used: .*\n$/)
+  for (const command of ['keys rotate', 'config check']) {
+    const child = spawnLatchkey(t, [...command.split(' '), '--home', '/dev/null/home'])
+    const { code, stderr } = await child.finished
+    assert.equal(code, 78)
+    assert.match(stderr, /^latchkey: the home \/dev\/null\/home cannot be used: .*\n$/)
+  }
 })
 
 test('a folder for contexts that cannot be created is one sentence too', limit, async (t) => {
@@ -67,3 +69,25 @@ test('a folder for contexts that cannot be created is one sentence too', limit, 
     assert.equal(code, 1)
   }
 })
+
+test(
+  'a file that a command stored and cannot read is one sentence, without a system call',
+  limit,
+  async (t) => {
+    const folder = await temporaryFolder(t)
+    const list = join(folder, 'latchkey', 'contexts.json')
+    await mkdir(list, { recursive: true, mode: 0o700 })
+    const listing = spawnLatchkey(t, ['context', 'list'], {
+      environment: { XDG_CONFIG_HOME: folder },
+    })
+    const contexts = await listing.finished
+    assert.equal(contexts.stderr, `latchkey: ${list} cannot be read: it is a folder\n`)
+    assert.equal(contexts.code, 1)
+
+    const options = ['--controller', 'https://localhost:1', '--listen', 'localhost:0']
+    const upstream = ['--upstream', 'http://localhost:1', '--identity', list]
+    const gateway = await spawnLatchkey(t, ['gateway', ...options, ...upstream]).finished
+    assert.equal(gateway.stderr, `latchkey: ${list} cannot be read: it is a folder\n`)
+    assert.equal(gateway.code, 1)
+  },
+)

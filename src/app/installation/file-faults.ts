@@ -29,6 +29,17 @@ export function whyUnreadable(error: unknown): string | undefined {
 }
 
 /** Throws RefusedStart with the path if the file system refuses; other errors unchanged. */
+export async function readingFile<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const why = whyUnreadable(error)
+    if (why === undefined) throw error
+    throw new RefusedStart(`${path} cannot be read: ${why}`, { cause: error })
+  }
+}
+
+/** Throws RefusedStart with the path if the file system refuses; other errors unchanged. */
 export async function writingFile<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { modeProblems } from '../../app/installation/home.ts'
 import { exists } from '../../app/installation/private-files.ts'
+import { usingHome } from '../../app/installation/unusable-home.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import { describeAdjustment } from '../../config/durations.ts'
 import { CONFIG_FILE, loadConfig } from '../../config/load.ts'
@@ -12,7 +13,7 @@ export async function checkConfig(
   { home, file, environment }: HomeOptions,
   io: Io,
 ): Promise<ExitCode> {
-  if (file === undefined && !(await exists(join(home, CONFIG_FILE)))) {
+  if (file === undefined && !(await usingHome(home, () => exists(join(home, CONFIG_FILE))))) {
     io.err(`${join(home, CONFIG_FILE)} has one problem:\n  there is no such file`)
     io.err(`To create it: latchkey init --home ${shellWord(home)}`)
     return EXIT.config
@@ -29,7 +30,7 @@ export async function checkConfig(
     io.out(`${by} replaces ${from} of listener ${listener} with ${to}`)
   }
   for (const adjustment of adjustments) io.out(describeAdjustment(adjustment))
-  const problems = await modeProblems(config)
+  const problems = await usingHome(home, () => modeProblems(config))
   if (problems.length > 0) {
     for (const problem of problems) io.err(`latchkey: ${problem}`)
     return EXIT.failed

@@ -6,7 +6,7 @@
 import { unlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { writingFile } from '../../app/installation/file-faults.ts'
+import { readingFile, writingFile } from '../../app/installation/file-faults.ts'
 import {
   makeFolder,
   makePrivateFolder,
@@ -106,7 +106,7 @@ export function openContexts(io: Pick<Io, 'variables'>): Contexts {
   }
 
   async function read(): Promise<Listed> {
-    const text = await readText(listFile)
+    const text = await readingFile(listFile, () => readText(listFile))
     if (text === undefined) return { contexts: {} }
     const value = objectIn(text)
     const contexts = value?.['contexts']
@@ -183,8 +183,10 @@ export function openContexts(io: Pick<Io, 'variables'>): Contexts {
 
     async credentials(name) {
       const file = credentialsFile(name)
-      await refuseWorldReadable(file)
-      const text = await readText(file)
+      const text = await readingFile(file, async () => {
+        await refuseWorldReadable(file)
+        return readText(file)
+      })
       if (text === undefined) return undefined
       const { session, certificate } = objectIn(text) ?? {}
       if (!isSession(session) || !isCertificateFiles(certificate)) throw unreadable(file)

@@ -1,4 +1,5 @@
 /** The files with a gateway's keys: its identity towards the controller, and the certificate of its listener. */
+import { readingFile } from '../../app/installation/file-faults.ts'
 import {
   RefusedStart,
   readText,
@@ -21,8 +22,7 @@ const DEEPEST = 4
 
 /** Throws RefusedStart. */
 export async function readIdentity(path: string): Promise<RouterIdentity> {
-  await refuseWorldReadable(path)
-  const text = await readText(path)
+  const text = await readPrivate(path)
   if (text === undefined) throw new RefusedStart(`there is no identity file ${path}`)
   const value = parseJson(text, DEEPEST)?.value
   const { id, cert, key, ca } = (value ?? {}) as Readonly<Record<string, unknown>>
@@ -89,9 +89,17 @@ export async function readListener(
   return { ...checked.certificate, notAfter: checked.notAfter, notes: checked.notes }
 }
 
+/** Returns undefined if there is no such file. Throws RefusedStart if it cannot be read, or if all users can read it. */
+function readPrivate(path: string): Promise<string | undefined> {
+  return readingFile(path, async () => {
+    await refuseWorldReadable(path)
+    return readText(path)
+  })
+}
+
 async function readFiles({ cert, key }: CertificateFiles) {
-  await refuseWorldReadable(key)
-  const [certificatePem, keyPem] = await Promise.all([readText(cert), readText(key)])
+  const keyPem = await readPrivate(key)
+  const certificatePem = await readingFile(cert, () => readText(cert))
   if (certificatePem === undefined) throw new RefusedStart(`there is no certificate ${cert}`)
   if (keyPem === undefined) throw new RefusedStart(`there is no key ${key}`)
   return { certificatePem, keyPem: new Secret(keyPem) }
