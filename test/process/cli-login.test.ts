@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
-import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { registerCa, shows } from '../support/certificates/certificate-login.ts'
@@ -54,7 +54,10 @@ test('login with a password', async (t) => {
     const admin = await administrate(service)
     const live = async () => (await admin.get('/api-sessions?limit=500')).length
     const before = await live()
-    const { code, stderr } = await cli.run([...to(service), '--username', 'admin'], ADMIN.password)
+    const { code, stderr } = await cli.run(
+      [...loginTo(service), '--username', 'admin'],
+      ADMIN.password,
+    )
     assert.equal(code, 1)
     assert.equal(
       stderr,

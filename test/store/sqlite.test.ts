@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
@@ -57,6 +57,23 @@ test('a file that is not a database is refused and left as it is', async (t) => 
     return true
   })
   assert.equal((await stat(path)).size, size)
+})
+
+test('D-472: a SQLite that can lose commits of several processes is refused', async (t) => {
+  const { path, open } = await sqliteOnDisk.createEmpty(t)
+  const get = StatementSync.prototype.get
+  const old = t.mock.method(StatementSync.prototype, 'get', function (this: StatementSync) {
+    if (!this.sourceSQL.includes('sqlite_version')) return Reflect.apply(get, this, [])
+    return { version: '3.50.4' }
+  })
+  await assert.rejects(open(), (error) => {
+    assert.ok(error instanceof StoreUnavailable)
+    assert.match(error.message, /^Node v\S+ has SQLite 3\.50\.4, .*SQLite 3\.51\.3 or newer$/)
+    return true
+  })
+  old.mock.restore()
+  assert.ok((await stat(path)).isFile())
+  await open()
 })
 
 test('a path that cannot be opened is refused with its reason', async (t) => {

@@ -12,6 +12,7 @@ import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult }
 import { StoreUnavailable } from '../../../errors/store-unavailable.ts'
 import type { Outcome, PromptConnection } from '../../short-way.ts'
 import { Checkpoints } from './checkpoints.ts'
+import { refuseUnsafeVersion } from './safe-version.ts'
 import { hasWritten, run, Statements } from './statements.ts'
 import { type SyncFile, WalSync } from './wal-sync.ts'
 
@@ -50,6 +51,7 @@ export class SqliteDriver implements Driver {
     const database = openFile(this.#path)
     try {
       const isWal = await repeatPatiently(async () => prepare(database))
+      if (isWal) refuseUnsafeVersion(database)
       const wal = isWal ? new WalSync(`${this.#path}-wal`, this.#syncFile) : undefined
       const connection = new Connection(database, this.#path, wal)
       // A process that was killed may have left commits that are not on the disk (D-471).
