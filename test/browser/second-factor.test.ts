@@ -3,6 +3,7 @@
  * up in the middle of a login. SPEC Secondary factors and TOTP; D-17 … D-20, D-50. None of it needs a script.
  */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import type { Page } from 'playwright-core'
@@ -88,6 +89,31 @@ test('a user proves a second factor with a browser', async (t) => {
       assert.deepEqual(next.complaints, [])
     })
   }
+
+  await t.test(
+    'recovery codes are copied, and downloaded with the account that they are for',
+    async (t) => {
+      const person = await newPerson()
+      const { context, page, complaints } = await openLogin(t, browser, app)
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+      await sendPassword(page, person)
+      await page.getByRole('button', { name: 'Set up the app' }).click()
+      const { recoveryCodes } = await scan(page)
+      const codes = recoveryCodes.map((code) => `${code}\n`).join('')
+
+      await page.getByRole('button', { name: 'Copy' }).click()
+      await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor()
+      assert.equal(await page.evaluate('navigator.clipboard.readText()'), codes)
+
+      const downloading = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Download' }).click()
+      const download = await downloading
+      assert.equal(download.suggestedFilename(), 'recovery-codes.txt')
+      const file = await readFile(await download.path(), 'utf8')
+      assert.equal(file, `Recovery codes for ${person.username}, localhost\n\n${codes}`)
+      assert.deepEqual(complaints, [])
+    },
+  )
 
   await t.test('R088: a wrong code is said at the field, and the next try works', async (t) => {
     const person = await enrolledPerson(service, admin)

@@ -38,7 +38,9 @@ for (const list of document.querySelectorAll('[data-copy]')) {
   const saving = button(download, 'quiet')
   saving.addEventListener('click', () => {
     const link = document.createElement('a')
-    link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
+    // A file is found again years later, perhaps beside that of another account.
+    const whose = list.previousElementSibling.textContent + '\\n\\n'
+    link.href = URL.createObjectURL(new Blob([whose, text], { type: 'text/plain' }))
     link.download = file
     link.click()
     URL.revokeObjectURL(link.href)

@@ -115,7 +115,7 @@ ${codeList(presentation, recoveryCodes, accountOf(provisioningUrl))}
 `
 }
 
-/** The codes, and in print the account that they belong to. */
+/** The codes, and in print and in the file to download, the account that they belong to. */
 export function codeList(
   { say, fill }: Presentation,
   codes: readonly string[],
