@@ -97,6 +97,10 @@ test('what administrators do, on the command line', async (t) => {
       await logInAs(service, bea)
     }
     await refused(cli, ['unlock', 'nobody'], 66, /there is no authenticator "nobody"/)
+    await admin.createIdentity({ name: 'Without' })
+    const none = /the identity "Without" has no matching authenticator/
+    await refused(cli, ['unlock', 'Without'], 66, none)
+    await refused(cli, ['re-enroll', 'Without'], 66, /the identity "Without" has no authenticator/)
   })
 
   await t.test('TOTP is removed where there is some', async () => {
@@ -262,6 +266,12 @@ test('what administrators do, on the command line', async (t) => {
     await refused(cli, ['events', '--identity', 'noone'], 66, /there is no identity "noone"/)
     await refused(cli, ['events', '--actor', 'noone'], 66, /there is no identity "noone"/)
     await refused(cli, ['events', '--filter', 'x ='], 65, /^latchkey: INVALID_FILTER: /)
+    const mistyped = await cli.run('events', '--type', 'login.faild')
+    assert.equal(mistyped.code, 0, 'a newer server may know it')
+    assert.equal(
+      mistyped.stderr,
+      'latchkey: this version knows no event type "login.faild". Did you mean "login.failed"?\n',
+    )
   })
 
   await t.test(

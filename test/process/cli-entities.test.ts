@@ -69,7 +69,11 @@ test('every entity on the command line', async (t) => {
     await refused(['create', 'enrollment'], 64, /^latchkey: "create enrollment" needs --identity\n/)
     await refused(['create', 'enrollment', '--identity', 'nobody'], 66, /no identity "nobody"/)
     await done('delete', 'enrollment', 'hugo', '--yes')
-    await refused(['update', 'enrollment', 'hugo'], 66, /no enrollment "hugo"/)
+    await refused(
+      ['update', 'enrollment', 'hugo'],
+      66,
+      /the identity "hugo" has no matching enrollment/,
+    )
   })
 
   await t.test('shows the session of an identity that has one', async () => {
@@ -107,13 +111,13 @@ test('every entity on the command line', async (t) => {
   await t.test('of several credentials the one that was lost is named', async () => {
     const lost = ['re-enroll', 'hugo', '--yes', '--method']
     await refused([...lost, 'retina'], 64, /^latchkey: --method must be one of password, cert\n/)
-    await refused([...lost, 'cert'], 66, /no authenticator "hugo"/)
+    await refused([...lost, 'cert'], 66, /the identity "hugo" has no matching authenticator/)
     await refused([...lost, 'password', '--expires-at', 'soon'], 65, /expiresAt \(--expires-at\) /)
   })
 
   await t.test('a deleted credential no longer logs in', async () => {
     await done('delete', 'authenticator', 'hugo', '--yes')
     const { code, stderr } = await cli.run('delete', 'authenticator', 'hugo', '--yes')
-    assert.deepEqual([code, /no authenticator "hugo"/.test(stderr)], [66, true])
+    assert.deepEqual([code, /the identity "hugo" has no authenticator/.test(stderr)], [66, true])
   })
 })

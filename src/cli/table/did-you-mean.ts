@@ -38,8 +38,12 @@ export function suggestedCommands(
 
 /** Returns the options that are closest to what was typed, with their dashes, or none. */
 export function suggestedOptions(typed: string, command: Command): readonly string[] {
-  const names = Object.keys(command.options)
-  return closest(names, (candidate) => distance(typed, candidate)).map((name) => `--${name}`)
+  return suggestedNames(typed, Object.keys(command.options)).map((name) => `--${name}`)
+}
+
+/** Returns the names that are closest to what was typed, or none. */
+export function suggestedNames(typed: string, names: readonly string[]): readonly string[] {
+  return closest(names, (candidate) => distance(typed, candidate))
 }
 
 /** A sentence for the end of a complaint; empty without a suggestion. */

@@ -59,6 +59,7 @@ export function idOf(row: Row): string {
   return String(row['id'])
 }
 
+/** Throws CommandFailed if there is no such identity, or it has none. */
 async function ofIdentity(
   api: Api,
   { one, path, open }: Resource,
@@ -72,13 +73,17 @@ async function ofIdentity(
   if (identity === undefined) throw nothing(one, name)
   const below = `${pathOf(identities.path, idOf(identity))}${path}`
   const among = filter === undefined ? open : both(filter, open)
-  return (await api.list(below, { filter: among, limit: MOST_SHOWN })).rows
+  const { rows: found } = await api.list(below, { filter: among, limit: MOST_SHOWN })
+  if (found.length > 0) return found
+  const kind = among === undefined ? one : `matching ${one}`
+  const whose = plain(JSON.stringify(name))
+  throw new CommandFailed(`the identity ${whose} has no ${kind}`, EXIT.missing)
 }
 
+/** `rows`: at least one. */
 function only(resource: Resource, name: string, rows: readonly Row[]): Row {
   const [first, second] = rows
-  if (first === undefined) throw nothing(resource.one, name)
-  if (second === undefined) return first
+  if (first !== undefined && second === undefined) return first
   const lines = rows.map((row) => `  ${cellsOf(resource.columns, row).filter(Boolean).join('  ')}`)
   throw new CommandFailed(
     [

@@ -14,8 +14,10 @@ import {
   toRfc3339,
 } from '../../../base/time/instant.ts'
 import { ServerUnavailable } from '../../../client/client.ts'
+import { EVENT_TYPES } from '../../../domain/audit/event-types.ts'
 import { type EdgeApi, quoted } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
+import { didYouMean, suggestedNames } from '../../table/did-you-mean.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
 import { jsonOf, plain, printJson } from '../../terminal/output.ts'
 import type { Column, Row } from '../entities/columns.ts'
@@ -94,6 +96,7 @@ export function changesOf(event: Row): readonly string[] {
 
 export async function showEvents(values: EventValues, io: Io): Promise<ExitCode> {
   const limit = values.limit === undefined ? DEFAULT_LIMIT : numberOf('limit', values.limit)
+  if (values.type !== undefined) warnOfUnknown(values.type, io)
   const api = await openApi(values, io)
   const filter = await filterOf(api, values)
   if (values.follow !== true) {
@@ -115,6 +118,13 @@ export async function showEvents(values: EventValues, io: Io): Promise<ExitCode>
     stopListening()
   }
   return EXIT.ok
+}
+
+/** A mistyped type would look like a log without such events. It is no error: a newer server may have types of its own. */
+function warnOfUnknown(type: string, io: Io): void {
+  if (Object.hasOwn(EVENT_TYPES, type)) return
+  const suggestion = didYouMean(suggestedNames(type, Object.keys(EVENT_TYPES)))
+  io.err(plain(`latchkey: this version knows no event type ${JSON.stringify(type)}${suggestion}`))
 }
 
 /** Until the signal. */
