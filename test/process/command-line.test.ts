@@ -2,14 +2,16 @@
  * The command line: what it explains, what it refuses, and which folder it takes for its home. D-43.
  */
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { readdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { changeConfig } from '../support/process/child-home.ts'
-import { spawnLatchkey } from '../support/process/child-service.ts'
-import { PROGRAM } from '../support/process/program.ts'
+import { httpClient } from '../support/http-client.ts'
+import { changeConfig, homeWithDatabase } from '../support/process/child-home.ts'
+import { spawnLatchkey, waitFor } from '../support/process/child-service.ts'
+import { CHEAP_PROGRAM, childEnvironment, PROGRAM } from '../support/process/program.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -245,9 +247,9 @@ test('when the reader of the output is gone, a command ends silently with exit c
   assert.deepEqual({ code, stderr }, { code: 141, stderr: '' })
 })
 
-test('output that cannot be written is one sentence and exit code 1', {
-  skip: !existsSync('/dev/full') && 'there is no device that is always full',
-}, async () => {
+const skip = !existsSync('/dev/full') && 'there is no device that is always full'
+
+test('output that cannot be written is one sentence and exit code 1', { skip }, async () => {
   const full = openSync('/dev/full', 'w')
   const { status, stderr } = spawnSync(process.execPath, [PROGRAM, '--help'], {
     stdio: ['ignore', full, 'pipe'],
@@ -256,6 +258,34 @@ test('output that cannot be written is one sentence and exit code 1', {
   closeSync(full)
   assert.match(stderr, /^latchkey: the output cannot be written: ENOSPC: [^\n]*\n$/)
   assert.equal(status, 1)
+})
+
+test('a service runs although its output cannot be written, and says so in the log', {
+  skip,
+}, async (t) => {
+  const home = await homeWithDatabase(t)
+  const full = openSync('/dev/full', 'w')
+  const service = spawn(process.execPath, [CHEAP_PROGRAM, 'run', '--home', home], {
+    env: childEnvironment(),
+    stdio: ['ignore', full, 'pipe'],
+  })
+  closeSync(full)
+  const ended = once(service, 'close')
+  t.after(() => service.kill('SIGKILL'))
+  let log = ''
+  service.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    log += text
+  })
+  await waitFor(
+    () => log.includes('ENOSPC') && log.includes('"baseUrls"'),
+    () => log,
+  )
+  assert.match(log, /^latchkey: the output cannot be written: ENOSPC: .*$/m)
+  const [, baseUrl = ''] = /"baseUrls":\["([^"]+)"/.exec(log) ?? []
+  const { call } = httpClient(await readFile(join(home, 'pki', 'ca.pem'), 'utf8'))
+  assert.equal((await call(`${baseUrl}/version`)).status, 200, log)
+  service.kill('SIGTERM')
+  assert.deepEqual(await ended, [0, null], log)
 })
 
 /** A Node on the path that is older than the oldest we run on. */

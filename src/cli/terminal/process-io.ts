@@ -35,16 +35,16 @@ export function wasInterrupted(): boolean {
 }
 
 // `latchkey events --follow | head -3`: the reader of our output is gone, so there is nothing left to print. A service
-// keeps running until it gets a signal.
+// keeps running until it gets a signal, whether anyone can read what it prints or not.
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    const isService = process.listenerCount('SIGTERM') > 0
-    if (error.code !== 'EPIPE') {
-      if (isService || stream === stderr) throw error
-      // Output that is cut off must not look complete to a script.
+    const isGone = error.code === 'EPIPE'
+    // Output that is cut off must not look complete to a script.
+    if (stream === stdout && !isGone) {
       stderr.write(`latchkey: the output cannot be written: ${error.message}\n`)
-      process.exit(EXIT.failed)
     }
-    if (!isService) process.exit(EXIT.unread)
+    if (process.listenerCount('SIGTERM') > 0) return
+    if (stream === stderr && !isGone) throw error
+    process.exit(isGone ? EXIT.unread : EXIT.failed)
   })
 }
