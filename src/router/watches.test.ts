@@ -1,25 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock, NOON } from '../../test/support/clocks/manual-clock.ts'
+import { aPolicy } from '../../test/support/people.ts'
 import { milliseconds, seconds } from '../base/time/duration.ts'
 import { plus } from '../base/time/instant.ts'
-import { factorDemands } from '../protocol/factors/second-factors.ts'
-import type { PolicyDemands } from '../protocol/policy-demands.ts'
+import { demandsOf } from '../domain/policies/demands-of.ts'
 import type { Known } from './feed-copy.ts'
 import { createWatches } from './watches.ts'
 
-const DEMANDS: PolicyDemands = {
-  id: 'policy-1',
-  allowsPassword: true,
-  allowsCertificate: true,
-  allowsPasskey: true,
-  signers: [],
-  cas: [],
-  ...factorDemands({}),
-  requireExtJwt: null,
-  bindTokens: false,
-  requireBoundToken: false,
-}
+const DEMANDS = demandsOf(aPolicy(), [], [])
 
 function startWatches() {
   const clock = new ManualClock()

@@ -22,6 +22,10 @@ import {
   NOTHING_SECONDARY,
   type ProvenPrimary,
 } from '../../src/domain/factors/proven.ts'
+import type {
+  CertAuthenticator,
+  UpdbAuthenticator,
+} from '../../src/domain/identities/authenticator.ts'
 import type { Identity } from '../../src/domain/identities/identity.ts'
 import { type AuthPolicy, defaultPolicy } from '../../src/domain/policies/auth-policy.ts'
 import { demandsOf } from '../../src/domain/policies/demands-of.ts'
@@ -88,6 +92,38 @@ export function anIdentity(changes: Partial<Identity> = {}): Identity {
     ...changes,
   }
 }
+
+export function aPassword(changes: Partial<UpdbAuthenticator> = {}): UpdbAuthenticator {
+  return {
+    ...NEVER_USED,
+    method: 'updb',
+    username: 'zoe',
+    passwordHash: 'hash',
+    lockedUntil: undefined,
+    ...changes,
+  }
+}
+
+export function aCertificate(changes: Partial<CertAuthenticator> = {}): CertAuthenticator {
+  return {
+    ...NEVER_USED,
+    method: 'cert',
+    certPem: '',
+    fingerprint: 'ab'.repeat(32),
+    isIssuedByNetwork: true,
+    ...changes,
+  }
+}
+
+const NEVER_USED = {
+  id: 'authenticator-1' as AuthenticatorId,
+  identityId: anIdentity().id,
+  tags: {},
+  credentialVersion: 0,
+  lastUsedAt: undefined,
+  createdAt: NOON,
+  updatedAt: NOON,
+} as const
 
 /** A password, unless told otherwise. */
 export function proven(changes: Partial<ProvenPrimary> = {}): ProvenPrimary {

@@ -12,6 +12,7 @@ import {
   type MadeCertificate,
   openOpenssl,
 } from '../../../test/support/certificates/openssl.ts'
+import { aCa } from '../../../test/support/people.ts'
 import type { CaId } from '../../base/ids.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { days } from '../../base/time/duration.ts'
@@ -41,25 +42,13 @@ const stranger = await makeCa({ subject: '/CN=Stranger' })
 
 let registered = 0
 function register(pem: string, change: Partial<Ca> = {}): Ca {
-  const now = systemClock.now()
-  return {
-    id: `ca-${++registered}` as CaId,
+  registered += 1
+  return aCa({
+    id: `ca-${registered}` as CaId,
     name: `ca ${registered}`,
     certPem: pem,
-    fingerprint: '',
-    isVerified: true,
-    verificationToken: undefined,
-    isAuthEnabled: true,
-    isOttCaEnrollmentEnabled: false,
-    isAutoCaEnrollmentEnabled: false,
-    identityRoles: [],
-    identityNameFormat: '[caName]-[commonName]',
-    externalIdClaim: undefined,
-    tags: {},
-    createdAt: now,
-    updatedAt: now,
     ...change,
-  }
+  })
 }
 
 function judge(chain: PresentedChain, cas: readonly Ca[] = [], later = days(0)) {

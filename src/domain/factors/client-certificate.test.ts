@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { chainOf, openOpenssl } from '../../../test/support/certificates/openssl.ts'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
 import { fakePorts } from '../../../test/support/fake-ports.ts'
-import { anIdentity, aPolicy, rulesOf } from '../../../test/support/people.ts'
-import type { AuthenticatorId, CaId, IdentityId } from '../../base/ids.ts'
+import { aCa, aCertificate, anIdentity, aPolicy, rulesOf } from '../../../test/support/people.ts'
+import type { IdentityId } from '../../base/ids.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { days } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
@@ -26,37 +26,9 @@ const POLICY = aPolicy()
 const ZOE = anIdentity()
 const BOB = anIdentity({ id: 'identity-2' as IdentityId, externalId: 'bob@example.org' })
 
-const CA: Ca = {
-  id: 'ca-1' as CaId,
-  name: 'Partner',
-  certPem: '',
-  fingerprint: '',
-  isVerified: true,
-  verificationToken: undefined,
-  isAuthEnabled: true,
-  isOttCaEnrollmentEnabled: false,
-  isAutoCaEnrollmentEnabled: false,
-  identityRoles: [],
-  identityNameFormat: '[caName]-[commonName]',
-  externalIdClaim: undefined,
-  tags: {},
-  createdAt: NOON,
-  updatedAt: NOON,
-}
+const CA = aCa()
 
-const AUTHENTICATOR: CertAuthenticator = {
-  id: 'authenticator-1' as AuthenticatorId,
-  method: 'cert',
-  identityId: ZOE.id,
-  certPem: '',
-  fingerprint: FINGERPRINT,
-  isIssuedByNetwork: true,
-  tags: {},
-  credentialVersion: 0,
-  lastUsedAt: undefined,
-  createdAt: NOON,
-  updatedAt: NOON,
-}
+const AUTHENTICATOR = aCertificate()
 
 const LATER = plus(NOON, days(1))
 

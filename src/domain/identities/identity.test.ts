@@ -1,10 +1,10 @@
 /** When two usernames are the same, and when an identity is disabled: API 4.1, 4.2. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AuthPolicyId, IdentityId } from '../../base/ids.ts'
+import { anIdentity } from '../../../test/support/people.ts'
 import { type Instant, instant } from '../../base/time/instant.ts'
 import { usernameKey } from './authenticator.ts'
-import { type Identity, isDisabled } from './identity.ts'
+import { isDisabled } from './identity.ts'
 
 const SAME: readonly (readonly string[])[] = [
   ['admin', 'Admin', 'ADMIN', 'ａｄｍｉｎ', 'ＡＤＭＩＮ'],
@@ -53,40 +53,21 @@ test('upper and lower case are not distinguished, and folding twice is folding o
 })
 
 const NOON = instant(1_800_000_000_000)
-const anIdentity = (disabledAt?: Instant, disabledUntil?: Instant): Identity => ({
-  id: 'identity-1' as IdentityId,
-  name: 'ada',
-  type: 'Default',
-  isAdmin: false,
-  externalId: undefined,
-  authPolicyId: 'default' as AuthPolicyId,
-  roleAttributes: [],
-  hosts: [],
-  appData: {},
-  tags: {},
-  disabledAt,
-  disabledUntil,
-  envInfo: undefined,
-  sdkInfo: undefined,
-  voidedLogins: 0,
-  roleVersion: 0,
-  lastLoginAt: undefined,
-  createdAt: NOON,
-  updatedAt: NOON,
-})
+const disabled = (disabledAt?: Instant, disabledUntil?: Instant) =>
+  anIdentity({ disabledAt, disabledUntil })
 
 test('an identity that was never disabled is not, whatever its other end says', () => {
-  assert.equal(isDisabled(anIdentity(), NOON), false)
-  assert.equal(isDisabled(anIdentity(undefined, instant(NOON + 1)), NOON), false)
+  assert.equal(isDisabled(disabled(), NOON), false)
+  assert.equal(isDisabled(disabled(undefined, instant(NOON + 1)), NOON), false)
 })
 
 test('a disablement without an end does not end', () => {
-  assert.equal(isDisabled(anIdentity(NOON), NOON), true)
-  assert.equal(isDisabled(anIdentity(NOON), instant(NOON * 2)), true)
+  assert.equal(isDisabled(disabled(NOON), NOON), true)
+  assert.equal(isDisabled(disabled(NOON), instant(NOON * 2)), true)
 })
 
 test('a disablement ends at its moment, not before', () => {
-  const identity = anIdentity(instant(NOON - 60_000), NOON)
+  const identity = disabled(instant(NOON - 60_000), NOON)
   assert.equal(isDisabled(identity, instant(NOON - 1)), true)
   assert.equal(isDisabled(identity, NOON), false)
   assert.equal(isDisabled(identity, instant(NOON + 1)), false)

@@ -1,10 +1,9 @@
 /** Who can log in, as far as one can see from what is registered: D-49. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NOON } from '../../../test/support/clocks/manual-clock.ts'
 import { externalSigner } from '../../../test/support/idp/external-idp.ts'
-import { aPolicy } from '../../../test/support/people.ts'
-import type { CaId, ExternalJwtSignerId } from '../../base/ids.ts'
+import { aCa, aPolicy } from '../../../test/support/people.ts'
+import type { ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import type { AuthPolicy } from './auth-policy.ts'
@@ -29,18 +28,7 @@ const can = ({ policy = aPolicy(), externalId, has = [], signers = [], cas = [] 
 const SIGNER = externalSigner()
 const OTHER = externalSigner({ id: 'signer-2' as ExternalJwtSignerId })
 
-const CA: Ca = {
-  id: 'ca-1' as CaId,
-  name: 'a CA',
-  certPem: '',
-  fingerprint: '',
-  isVerified: true,
-  verificationToken: undefined,
-  isAuthEnabled: true,
-  isOttCaEnrollmentEnabled: false,
-  isAutoCaEnrollmentEnabled: false,
-  identityRoles: [],
-  identityNameFormat: '',
+const CA = aCa({
   externalIdClaim: {
     location: 'COMMON_NAME',
     matcher: 'ALL',
@@ -49,10 +37,7 @@ const CA: Ca = {
     parserCriteria: '',
     index: 0,
   },
-  tags: {},
-  createdAt: NOON,
-  updatedAt: NOON,
-}
+})
 
 const ABLE: Readonly<Record<string, World>> = {
   'a password': { has: ['updb'] },

@@ -8,17 +8,12 @@ import {
   aLegacySession,
   anIdentity,
   anOidcSession,
+  aPassword,
   aPolicy,
   refusalOf,
   rulesOf,
 } from '../../../test/support/people.ts'
-import type {
-  AuthenticatorId,
-  AuthPolicyId,
-  ExternalJwtSignerId,
-  IdentityId,
-  TokenId,
-} from '../../base/ids.ts'
+import type { AuthPolicyId, ExternalJwtSignerId, IdentityId, TokenId } from '../../base/ids.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import { createVault, type SecretHash } from '../../base/secrets/vault.ts'
@@ -27,7 +22,6 @@ import { epochSeconds, plus } from '../../base/time/instant.ts'
 import { ACCESS_TOKEN_TYPE } from '../../protocol/service-claims.ts'
 import { openStore } from '../../store/open.ts'
 import { newRefreshToken, type RefreshToken, refreshTokenHash } from '../factors/refresh-token.ts'
-import type { UpdbAuthenticator } from '../identities/authenticator.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { EndedSubject } from '../sessions/api-session.ts'
 import type { CallSession } from '../sessions/call-session.ts'
@@ -44,19 +38,7 @@ const ROUTER = anIdentity({
   externalId: undefined,
 })
 
-const PASSWORD: UpdbAuthenticator = {
-  id: 'authenticator-1' as AuthenticatorId,
-  method: 'updb',
-  identityId: anIdentity().id,
-  username: 'zoe',
-  passwordHash: 'hash',
-  lockedUntil: undefined,
-  tags: {},
-  credentialVersion: 0,
-  lastUsedAt: undefined,
-  createdAt: NOON,
-  updatedAt: NOON,
-}
+const PASSWORD = aPassword()
 
 const ACCESS: AccessToken = {
   tokenId: 'token-1' as TokenId,

@@ -1,7 +1,6 @@
 /** What a refresh happens in: the real store in memory, real signing keys, and a clock that stands still. */
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import type { AuthenticatorId } from '../../../src/base/ids.ts'
 import { systemRandom } from '../../../src/base/secrets/random.ts'
 import type { Secret } from '../../../src/base/secrets/secret.ts'
 import { createVault } from '../../../src/base/secrets/vault.ts'
@@ -11,7 +10,6 @@ import type { AuditEvent } from '../../../src/domain/audit/events.ts'
 import { createFoldRepeats } from '../../../src/domain/audit/fold-repeats.ts'
 import { createGuessOrder } from '../../../src/domain/factors/guessing/guess-order.ts'
 import { newRefreshToken, refreshTokenHash } from '../../../src/domain/factors/refresh-token.ts'
-import type { Authenticator } from '../../../src/domain/identities/authenticator.ts'
 import type { AuthPolicy } from '../../../src/domain/policies/auth-policy.ts'
 import type { OidcSession, SessionEnding } from '../../../src/domain/sessions/api-session.ts'
 import { tellCopies } from '../../../src/domain/sessions/ending/tell-copies.ts'
@@ -22,26 +20,13 @@ import type { Scope } from '../../../src/protocol/oidc.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { ManualClock, NOON } from '../clocks/manual-clock.ts'
 import { fakePorts, storePorts } from '../fake-ports.ts'
-import { anIdentity, anOidcSession, aPolicy, CALLER, rulesOf } from '../people.ts'
+import { anIdentity, anOidcSession, aPassword, aPolicy, CALLER, rulesOf } from '../people.ts'
 
 export const ACCESS = minutes(30)
 export const REFRESH = hours(24)
 const SCOPES: readonly Scope[] = ['openid', 'profile', 'offline_access']
-export const AUTHENTICATOR = 'authenticator-1' as AuthenticatorId
-
-export const PASSWORD: Authenticator = {
-  id: AUTHENTICATOR,
-  method: 'updb',
-  identityId: anIdentity().id,
-  username: 'zoe',
-  passwordHash: 'hash',
-  lockedUntil: undefined,
-  tags: {},
-  credentialVersion: 0,
-  lastUsedAt: undefined,
-  createdAt: NOON,
-  updatedAt: NOON,
-}
+export const PASSWORD = aPassword()
+export const { id: AUTHENTICATOR } = PASSWORD
 
 interface Options {
   readonly retryWindow?: ReturnType<typeof seconds>

@@ -5,14 +5,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock, NOON } from '../../../../test/support/clocks/manual-clock.ts'
 import { fakePorts } from '../../../../test/support/fake-ports.ts'
+import { aPolicy } from '../../../../test/support/people.ts'
 import type { ApiSessionId } from '../../../base/ids.ts'
 import { systemRandom } from '../../../base/secrets/random.ts'
 import { createVault, INSTALLATION_SECRET_BYTES } from '../../../base/secrets/vault.ts'
 import { type Duration, milliseconds, minutes, seconds } from '../../../base/time/duration.ts'
 import { plus } from '../../../base/time/instant.ts'
-import { factorDemands } from '../../../protocol/factors/second-factors.ts'
 import type { Issuer } from '../../../protocol/oidc.ts'
 import type { PolicyDemands } from '../../../protocol/policy-demands.ts'
+import { demandsOf } from '../../policies/demands-of.ts'
 import type { SessionEnding } from '../../sessions/api-session.ts'
 import { createEndedSessions } from '../../sessions/ending/ended-sessions.ts'
 import type { CallPorts } from '../ports.ts'
@@ -146,18 +147,7 @@ test('D-42: what ends is reported at once, until the feed is closed', async () =
   assert.deepEqual(take(), [])
 })
 
-const DEMANDS: PolicyDemands = {
-  id: 'policy-1',
-  allowsPassword: true,
-  allowsCertificate: true,
-  allowsPasskey: true,
-  signers: [],
-  cas: [],
-  ...factorDemands({}),
-  requireExtJwt: null,
-  bindTokens: false,
-  requireBoundToken: false,
-}
+const DEMANDS = demandsOf(aPolicy(), [], [])
 
 test('D-232: sends policies before ready, then each changed policy at once', async () => {
   const here = instance()

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fakePorts } from '../../../../test/support/fake-ports.ts'
-import { anIdentity, aPolicy, CALLER, rulesOf } from '../../../../test/support/people.ts'
+import { anIdentity, aPassword, aPolicy, CALLER, rulesOf } from '../../../../test/support/people.ts'
 import type { AuthenticatorId } from '../../../base/ids.ts'
 import { systemRandom } from '../../../base/secrets/random.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
@@ -36,19 +36,7 @@ const passwordHash = await hashing.hash(new Secret(PASSWORD))
 const POLICY = aPolicy()
 const IDENTITY = anIdentity()
 const { id: identityId } = IDENTITY
-const AUTHENTICATOR: UpdbAuthenticator = {
-  id: 'authenticator-1' as AuthenticatorId,
-  method: 'updb',
-  identityId,
-  username: 'Zoë',
-  passwordHash,
-  lockedUntil: undefined,
-  tags: {},
-  credentialVersion: 0,
-  lastUsedAt: undefined,
-  createdAt: NOON,
-  updatedAt: NOON,
-}
+const AUTHENTICATOR = aPassword({ username: 'Zoë', passwordHash })
 
 const ORIGIN = { network: '192.0.2.1', device: undefined }
 

@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TOTP, URI } from 'otpauth'
+import { anIdentity } from '../../../../test/support/people.ts'
 import { type TotpStores, totpStores } from '../../../../test/support/stores/totp-stores.ts'
-import type { ApiSessionId, AuthPolicyId, IdentityId } from '../../../base/ids.ts'
+import type { ApiSessionId, IdentityId } from '../../../base/ids.ts'
 import { systemRandom } from '../../../base/secrets/random.ts'
 import { createVault } from '../../../base/secrets/vault.ts'
 import { seconds } from '../../../base/time/duration.ts'
 import { instant, plus } from '../../../base/time/instant.ts'
 import { auditPorts } from '../../audit/ports.ts'
-import type { Identity } from '../../identities/identity.ts'
 import type { AuthRequestKey } from '../../login/request/auth-request.ts'
 import { loginOwner, sessionOwner } from '../factor-owner.ts'
 import { freshRecoveryCodes } from '../recovery-codes.ts'
@@ -27,27 +27,7 @@ const WRONG = 'no code'
 const LOGIN = loginOwner({ key: 'one' as AuthRequestKey })
 const OTHER_LOGIN = loginOwner({ key: 'another' as AuthRequestKey })
 const SESSION = sessionOwner({ sessionId: 'one' as ApiSessionId })
-const ADA: Identity = {
-  id: 'ada' as IdentityId,
-  name: 'Ada Lovelace',
-  type: 'Default',
-  isAdmin: false,
-  externalId: undefined,
-  authPolicyId: 'default' as AuthPolicyId,
-  roleAttributes: [],
-  hosts: [],
-  appData: {},
-  tags: {},
-  disabledAt: undefined,
-  disabledUntil: undefined,
-  envInfo: undefined,
-  sdkInfo: undefined,
-  voidedLogins: 0,
-  roleVersion: 0,
-  lastLoginAt: undefined,
-  createdAt: NOON,
-  updatedAt: NOON,
-}
+const ADA = anIdentity({ id: 'ada' as IdentityId, name: 'Ada Lovelace' })
 
 function world() {
   const stores = totpStores()

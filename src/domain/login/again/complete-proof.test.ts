@@ -5,10 +5,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { openOpenssl } from '../../../../test/support/certificates/openssl.ts'
-import { NOON } from '../../../../test/support/clocks/manual-clock.ts'
-import { aCa, proven, rulesOf } from '../../../../test/support/people.ts'
+import { aCa, aCertificate, proven, rulesOf } from '../../../../test/support/people.ts'
 import { readCertificates, validity } from '../../../base/certificates.ts'
-import type { AuthenticatorId, CaId } from '../../../base/ids.ts'
+import type { CaId } from '../../../base/ids.ts'
 import { days } from '../../../base/time/duration.ts'
 import type { ProvenPrimary } from '../../factors/proven.ts'
 import type { CertAuthenticator } from '../../identities/authenticator.ts'
@@ -27,19 +26,11 @@ const endOf = (pem: string) => {
 }
 
 const CA = aCa({ id: 'partner' as CaId, certPem: root.pem })
-const REGISTERED: CertAuthenticator = {
-  id: proven().authenticatorId as AuthenticatorId,
-  method: 'cert',
-  identityId: proven().identityId,
+const REGISTERED = aCertificate({
   certPem: leaf.pem,
   fingerprint: leaf.fingerprint,
   isIssuedByNetwork: false,
-  tags: {},
-  credentialVersion: 0,
-  lastUsedAt: undefined,
-  createdAt: NOON,
-  updatedAt: NOON,
-}
+})
 
 function oldLogin(isIssuedByNetwork: boolean, changes: Partial<ProvenPrimary> = {}) {
   const { fingerprint } = leaf
