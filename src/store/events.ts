@@ -82,7 +82,7 @@ export function sqlEvents(
     },
 
     removeOlderThan: (before, limit) =>
-      removeBefore(db, { table: 'events', key: 'id', time: 'at' }, before, limit),
+      removeBefore(db, { table: 'events', key: ['id'], time: 'at' }, before, limit),
   }
 }
 

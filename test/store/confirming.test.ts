@@ -6,9 +6,10 @@ import { positionOf } from '../../src/domain/sessions/confirming/position.ts'
 import type { RunChange } from '../../src/domain/sessions/confirming/stores.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
-import { ALL } from './databases.ts'
+import { ALL, openTwo } from './databases.ts'
 import { after, anEnding, anIdentity, aSession, NOON, sessionId } from './samples.ts'
 import { insertIdentity } from './seed.ts'
+import { waitingIn } from './waiting.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
@@ -49,6 +50,21 @@ for (const database of ALL) {
       )
       const [run] = await store.routerRuns.list(10)
       assert.equal(run?.steps.length, 8)
+    })
+
+    test('the first writes about a run lose nothing either, if they come at the same moment', async (t) => {
+      const created = await database.create(t)
+      const [one, other] = await openTwo(created)
+      const [pending] = await one.transaction(async (tx) => {
+        await tx.routerRuns.apply([change({ opened: { feed: 'feed-1', at: NOON } })])
+        const pending = apply(other, change({ step: step(2) }))
+        await waitingIn(created)
+        return [pending]
+      })
+      await pending
+      const [run] = await one.routerRuns.list(10)
+      assert.equal(run?.feed, 'feed-1')
+      assert.deepEqual(run?.steps, [step(2)])
     })
 
     test('contacts are of live sessions alone, and go with time', async (t) => {

@@ -1,14 +1,24 @@
 import { eventually } from '../support/eventually.ts'
-import type { postgresql, TestDatabase } from './databases.ts'
+import type { SharedDatabase, TestDatabase } from './databases.ts'
+
+const WAITING = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 
 /** Resolves when a statement waits for a lock. SQLite waits before it reads anything. */
 export async function waitingIn(database: TestDatabase): Promise<void> {
   if (!('url' in database)) return
-  const { query } = database as Awaited<ReturnType<typeof postgresql.create>>
-  await eventually(async () => {
-    const [row] = await query(
-      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    )
-    return row
-  }, 'a statement that waits for a lock')
+  const { query } = database as TestDatabase as SharedDatabase
+  await eventually(async () => (await query(WAITING))[0], 'a statement that waits for a lock')
+}
+
+/** Resolves when the work on PostgreSQL is done, or waits for a lock. */
+export async function asFarAsPossible(
+  { query }: SharedDatabase,
+  work: Promise<unknown>,
+): Promise<void> {
+  let isDone = false
+  const done = () => {
+    isDone = true
+  }
+  void work.then(done, done)
+  await eventually(async () => (isDone ? true : (await query(WAITING))[0] && true), 'the work')
 }

@@ -52,6 +52,11 @@ function guarded(guard: Guard) {
         enrollment.sealedJwt === undefined
           ? store.insert(enrollment)
           : guard((tx) => tx.enrollments.insert(enrollment)),
+      // Before a sealed one is inserted: the rotation locks the installation before the enrollments too (D-485).
+      removeExpiredLike: (enrollment, now) =>
+        enrollment.sealedJwt === undefined
+          ? store.removeExpiredLike(enrollment, now)
+          : guard((tx) => tx.enrollments.removeExpiredLike(enrollment, now)),
       replaceToken: (id, next, at) =>
         next.sealedJwt === undefined
           ? store.replaceToken(id, next, at)

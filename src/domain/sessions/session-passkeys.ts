@@ -14,6 +14,7 @@ import { enrolledFactors } from '../factors/second-factors.ts'
 import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import { notFound } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
+import type { ApiSession } from './api-session.ts'
 import type { CallSession } from './call-session.ts'
 import { endSessionsWithin } from './ending/end-session.ts'
 import type { EndingPorts } from './ending/ports.ts'
@@ -109,8 +110,7 @@ export async function endSessionsOfPasskeys(
   ids: readonly AuthenticatorId[],
   caller: Caller,
 ): Promise<void> {
-  for (const id of ids) {
-    const sessions = await tx.apiSessions.listByAuthenticator(id)
-    await endSessionsWithin(ports, tx, { sessions }, 'authenticator-removed', caller)
-  }
+  const sessions: ApiSession[] = []
+  for (const id of ids) sessions.push(...(await tx.apiSessions.listByAuthenticator(id)))
+  await endSessionsWithin(ports, tx, { sessions }, 'authenticator-removed', caller)
 }

@@ -46,7 +46,12 @@ class Adapter extends SqliteAdapter {
   }
 }
 
-const ROW_LOCKS: ReadonlySet<string | undefined> = new Set(['ForNoKeyUpdate', 'ForKeyShare'])
+const ROW_LOCKS: ReadonlySet<string | undefined> = new Set([
+  'ForUpdate',
+  'ForNoKeyUpdate',
+  'ForKeyShare',
+  'SkipLocked',
+])
 
 /** Row locks are left out: a transaction is the only writer from its beginning. */
 class QueryCompiler extends SqliteQueryCompiler {

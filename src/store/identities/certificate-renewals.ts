@@ -48,6 +48,7 @@ export function sqlCertificateRenewals(db: Kysely<Tables>): CertificateRenewals 
         .selectFrom('api_sessions')
         .select(['id', 'proof'])
         .where('authenticator_id', '=', id)
+        .orderBy('id')
         .execute()
       for (const row of rows) {
         const proven = reading('api_sessions', row.id, row)('proof', json(PROVEN))

@@ -164,7 +164,7 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
     },
 
     removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'enrollments', key: 'id', time: 'expires_at' }, before, limit),
+      removeBefore(db, { table: 'enrollments', key: ['id'], time: 'expires_at' }, before, limit),
   }
 }
 

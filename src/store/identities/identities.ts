@@ -173,6 +173,8 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
         .where('is_admin', '=', isAdmin ? 1 : 0)
         .orderBy('id')
         .limit(limit)
+        // An update alone would lock them in the order in which it finds them (D-485).
+        .forNoKeyUpdate()
       const rows = await (after === undefined ? next : next.where('id', '>', after)).execute()
       const ids = rows.map(({ id }) => id)
       if (ids.length > 0) {
@@ -188,13 +190,16 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
     },
 
     async hasOtherAdministrator(than, now) {
-      // Lock `than` together with the others: a concurrent call about another administrator waits here, and not in the
-      // middle of its deletion, where the two would deadlock. The condition is the opposite of `isDisabled`.
+      // Lock `than` together with the others, even if it is disabled: a concurrent call about another administrator waits
+      // here, and not in the middle of its deletion, where the two would deadlock (D-485). The condition is otherwise the
+      // opposite of `isDisabled`.
       const held = await db
         .selectFrom('identities')
         .select('id')
         .where('is_admin', '=', 1)
-        .where(({ or, eb }) => or([eb('disabled_at', 'is', null), eb('disabled_until', '<=', now)]))
+        .where(({ or, eb }) =>
+          or([eb('disabled_at', 'is', null), eb('disabled_until', '<=', now), eb('id', '=', than)]),
+        )
         .orderBy('id')
         .forNoKeyUpdate()
         .execute()

@@ -11,6 +11,7 @@ import type { AuthenticatorId } from '../../base/ids.ts'
 import { type Instant, later, plus } from '../../base/time/instant.ts'
 import type { GuessOrigin, LockRule, PasswordFailures } from '../../domain/factors/stores.ts'
 import { fixedQuery } from '../fixed-query.ts'
+import { removeBefore } from '../remove-before.ts'
 import type { PasswordFailuresRow, Tables } from '../tables.ts'
 import { atomically } from '../transactions/atomically.ts'
 
@@ -107,15 +108,17 @@ export function sqlPasswordFailures(db: Kysely<Tables>): PasswordFailures {
       })
     },
 
-    async removeExpired(before, limit) {
-      const { numAffectedRows } = await sql`
-        delete from password_failures where (authenticator_id, kind, origin) in (
-          select authenticator_id, kind, origin from password_failures
-          where expires_at < ${before} order by expires_at limit ${limit}
-        )
-      `.execute(db)
-      return Number(numAffectedRows)
-    },
+    removeExpired: (before, limit) =>
+      removeBefore(
+        db,
+        {
+          table: 'password_failures',
+          key: ['authenticator_id', 'kind', 'origin'],
+          time: 'expires_at',
+        },
+        before,
+        limit,
+      ),
   }
 }
 

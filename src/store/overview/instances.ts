@@ -48,7 +48,7 @@ export function sqlInstances(db: Kysely<Tables>): Instances {
     },
 
     removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'instances', key: 'id', time: 'seen_at' }, before, limit),
+      removeBefore(db, { table: 'instances', key: ['id'], time: 'seen_at' }, before, limit),
   }
 }
 

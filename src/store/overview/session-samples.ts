@@ -52,6 +52,6 @@ export function sqlSessionSamples(db: Kysely<Tables>): SessionSamples {
     },
 
     removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'session_samples', key: 'at', time: 'at' }, before, limit),
+      removeBefore(db, { table: 'session_samples', key: ['at'], time: 'at' }, before, limit),
   }
 }

@@ -192,17 +192,22 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
     },
 
     async takeExpired(by, limit) {
-      const expired = db
-        .selectFrom('api_sessions')
-        .select('id')
-        .where('expires_at', '<=', by)
-        .orderBy('expires_at')
-        .limit(limit)
-      // Check the row again: it may have been renewed since it was found.
       const rows = await db
+        .with(
+          (cte) => cte('expired').materialized(),
+          (on) =>
+            on
+              .selectFrom('api_sessions')
+              .select('id')
+              .where('expires_at', '<=', by)
+              .orderBy('expires_at')
+              .limit(limit)
+              // A session that another transaction is ending or renewing is left for the next round (D-485).
+              .forUpdate()
+              .skipLocked(),
+        )
         .deleteFrom('api_sessions')
-        .where('id', 'in', expired)
-        .where('expires_at', '<=', by)
+        .where('id', 'in', ({ selectFrom }) => selectFrom('expired').select('id'))
         .returningAll()
         .execute()
       return rows.map(sessionOf)

@@ -150,7 +150,7 @@ export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
     },
 
     removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'auth_requests', key: 'key', time: 'expires_at' }, before, limit),
+      removeBefore(db, { table: 'auth_requests', key: ['key'], time: 'expires_at' }, before, limit),
   }
 }
 

@@ -74,7 +74,7 @@ export function sqlDeviceCodes(db: Kysely<Tables>): DeviceCodes {
     },
 
     removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'device_codes', key: 'hash', time: 'expires_at' }, before, limit),
+      removeBefore(db, { table: 'device_codes', key: ['hash'], time: 'expires_at' }, before, limit),
   }
 }
 

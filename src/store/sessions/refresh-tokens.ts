@@ -77,7 +77,12 @@ export function sqlRefreshTokens(db: Kysely<Tables>): RefreshTokens {
     },
 
     removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'refresh_tokens', key: 'hash', time: 'expires_at' }, before, limit),
+      removeBefore(
+        db,
+        { table: 'refresh_tokens', key: ['hash'], time: 'expires_at' },
+        before,
+        limit,
+      ),
   }
 }
 

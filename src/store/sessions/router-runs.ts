@@ -1,6 +1,6 @@
 /** Running routers and their newest confirmations: D-381. */
 import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { Instant } from '../../base/time/instant.ts'
+import { type Instant, later } from '../../base/time/instant.ts'
 import { readPosition, writePosition } from '../../domain/sessions/confirming/position.ts'
 import type {
   RouterRun,
@@ -9,6 +9,7 @@ import type {
   Step,
 } from '../../domain/sessions/confirming/stores.ts'
 import { integer, json, listOf, object, reading, type Shape, text } from '../reading.ts'
+import { removeBefore } from '../remove-before.ts'
 import type { RouterRunRow, Tables } from '../tables.ts'
 
 /** How many confirmations a row remembers, to say when an ending was confirmed. */
@@ -35,6 +36,15 @@ export function sqlRouterRuns(db: Kysely<Tables>): RouterRuns {
     async apply(changes) {
       if (changes.length === 0) return
       const ids = [...new Set(changes.map(({ routerId }) => routerId))]
+      // A row that does not exist cannot be locked: so that two instances do not both create it, it is created first. In
+      // one order, as below (D-485).
+      const inOrder = changes.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+      const blank = new Map(inOrder.map((change) => [keyOf(change), blankRun(change)]))
+      await db
+        .insertInto('router_runs')
+        .values([...blank.values()].map(toRow))
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
       const rows = await db
         .selectFrom('router_runs')
         .selectAll()
@@ -44,11 +54,11 @@ export function sqlRouterRuns(db: Kysely<Tables>): RouterRuns {
         .orderBy('run')
         .forNoKeyUpdate()
         .execute()
-      const runs = new Map(rows.map((row) => [keyOf(row.router_id, row.run), fromRow(row)]))
+      const runs = new Map(rows.map(fromRow).map((run) => [keyOf(run), run]))
       const changed = new Map<string, RouterRun>()
       for (const change of changes) {
-        const key = keyOf(change.routerId, change.run)
-        changed.set(key, merge(changed.get(key) ?? runs.get(key), change))
+        const key = keyOf(change)
+        changed.set(key, merge(changed.get(key) ?? runs.get(key) ?? blankRun(change), change))
       }
       await db
         .insertInto('router_runs')
@@ -91,30 +101,21 @@ export function sqlRouterRuns(db: Kysely<Tables>): RouterRuns {
         .execute()
     },
 
-    async removeExpired(before) {
-      const { numDeletedRows } = await db
-        .deleteFrom('router_runs')
-        .where('contact_at', '<', before)
-        .executeTakeFirstOrThrow()
-      return Number(numDeletedRows)
-    },
+    removeExpired: (before, limit) =>
+      removeBefore(
+        db,
+        { table: 'router_runs', key: ['router_id', 'run'], time: 'contact_at' },
+        before,
+        limit,
+      ),
   }
 }
 
 /** A change of an older feed says nothing about the newer one. */
-function merge(run: RouterRun | undefined, change: RunChange): RouterRun {
-  const { routerId, opened, closed, step } = change
-  const contactAt =
-    run !== undefined && run.contactAt > change.contactAt ? run.contactAt : change.contactAt
-  let merged: RouterRun = run ?? {
-    routerId,
-    run: change.run,
-    feed: '',
-    openedAt: change.contactAt,
-    closedAt: undefined,
-    contactAt,
-    steps: [],
-  }
+function merge(run: RouterRun, change: RunChange): RouterRun {
+  const { opened, closed, step } = change
+  const contactAt = later(run.contactAt, change.contactAt)
+  let merged = run
   if (opened !== undefined && (merged.feed === '' || opened.at >= merged.openedAt)) {
     merged = { ...merged, feed: opened.feed, openedAt: opened.at, closedAt: undefined }
   }
@@ -125,7 +126,12 @@ function merge(run: RouterRun | undefined, change: RunChange): RouterRun {
   return { ...merged, contactAt, steps }
 }
 
-function keyOf(routerId: string, run: string): string {
+function blankRun({ routerId, run, contactAt }: RunChange): RouterRun {
+  const feed = { feed: '', openedAt: contactAt, closedAt: undefined }
+  return { routerId, run, ...feed, contactAt, steps: [] }
+}
+
+function keyOf({ routerId, run }: Pick<RouterRun, 'routerId' | 'run'>): string {
   return `${routerId} ${run}`
 }
 

@@ -98,7 +98,7 @@ export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates 
     removeExpired: (before, limit) =>
       removeBefore(
         db,
-        { table: 'session_certificates', key: 'id', time: 'valid_to' },
+        { table: 'session_certificates', key: ['id'], time: 'valid_to' },
         before,
         limit,
       ),

@@ -1,7 +1,8 @@
 /** Which router admitted which session, and when: D-383. */
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { isStorable } from '../../base/text.ts'
 import type { SessionContacts } from '../../domain/sessions/confirming/stores.ts'
+import { removeBefore } from '../remove-before.ts'
 import type { Tables } from '../tables.ts'
 
 export function sqlSessionContacts(db: Kysely<Tables>): SessionContacts {
@@ -21,7 +22,8 @@ export function sqlSessionContacts(db: Kysely<Tables>): SessionContacts {
               cast<number>(val(at), 'bigint').as('first_at'),
               cast<number>(val(at), 'bigint').as('last_at'),
             ])
-            .where('id', 'in', storable),
+            .where('id', 'in', storable)
+            .orderBy('id'),
         )
         .onConflict((conflict) =>
           conflict
@@ -51,12 +53,12 @@ export function sqlSessionContacts(db: Kysely<Tables>): SessionContacts {
       }))
     },
 
-    async removeExpired(before, limit) {
-      const { numAffectedRows } = await sql`
-        delete from session_contacts where last_at < ${before} and session_id in (
-          select session_id from session_contacts where last_at < ${before} order by last_at limit ${limit}
-        )`.execute(db)
-      return Number(numAffectedRows)
-    },
+    removeExpired: (before, limit) =>
+      removeBefore(
+        db,
+        { table: 'session_contacts', key: ['session_id', 'router_id'], time: 'last_at' },
+        before,
+        limit,
+      ),
   }
 }

@@ -40,7 +40,7 @@ export function sqlSessionEndings(db: Kysely<Tables>): SessionEndings {
     removeExpired: (before, limit) =>
       removeBefore(
         db,
-        { table: 'session_endings', key: 'sequence', time: 'keep_until' },
+        { table: 'session_endings', key: ['sequence'], time: 'keep_until' },
         before,
         limit,
       ),

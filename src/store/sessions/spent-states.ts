@@ -16,6 +16,6 @@ export function sqlSpentStates(db: Kysely<Tables>): SpentStates {
     },
 
     removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'spent_states', key: 'hash', time: 'expires_at' }, before, limit),
+      removeBefore(db, { table: 'spent_states', key: ['hash'], time: 'expires_at' }, before, limit),
   }
 }

@@ -11,6 +11,6 @@ export function sqlUsedProofs(db: Kysely<Tables>): UsedProofs {
       insertRow(db, 'used_proofs', { hash, expires_at: expiresAt }, 'hash'),
 
     removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'used_proofs', key: 'hash', time: 'expires_at' }, before, limit),
+      removeBefore(db, { table: 'used_proofs', key: ['hash'], time: 'expires_at' }, before, limit),
   }
 }

@@ -55,7 +55,9 @@ export async function endSessionsWithin(
   reason: SessionEndReason,
   caller: Caller | undefined,
 ): Promise<void> {
-  for (const session of sessions) await endOne(ports, tx, session, reason, caller)
+  // D-485: another transaction that ends some of them too waits at the first one that both have.
+  const inOrder = sessions.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  for (const session of inOrder) await endOne(ports, tx, session, reason, caller)
   for (const ending of authenticators.flatMap((one) => certificateEnding(one, ports.clock))) {
     await tx.sessionEndings.insert(ending)
   }
