@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after as afterAll, suite, test } from 'node:test'
+import { holdLogin } from '../../src/domain/login/hold-login.ts'
 import type { Store, Stores } from '../../src/domain/stores.ts'
 import type { SessionBeginning } from '../../src/domain/tokens/stores.ts'
 import type { KeptEvent } from '../../src/store/events.ts'
@@ -17,6 +18,7 @@ import {
   after,
   anAuthenticator,
   anAuthRequest,
+  aPrimary,
   hash,
   sessionId,
 } from './samples.ts'
@@ -135,6 +137,48 @@ for (const database of ALL) {
         await one.authenticators.remove(aCertAuthenticator().id)
         await one.passkeys.removeAll(ENABLED.id)
       }
+    })
+
+    // D-130, D-227: another `extend` ends the sessions of the certificate that was pending. One must not begin after it.
+    test('a pending certificate begins sessions until another one takes its place', async (t) => {
+      const created = await database.create(t)
+      const [one, other] = await openTwo(created)
+      const { id, fingerprint: current } = aCertAuthenticator()
+      const extend = (tx: Stores, fingerprint: string) =>
+        tx.certificateRenewals.replacePending(id, current, { certPem: '', fingerprint }, after(1))
+      const primary = aPrimary({
+        ...primaryOf('certificate'),
+        certificate: {
+          fingerprint: 'first',
+          isIssuedByNetwork: true,
+          notAfter: after(9),
+          trust: undefined,
+        },
+      })
+      const login = { primary, identity: ENABLED }
+      const legacyLogin = (store: Store) =>
+        store.transaction((tx) => holdLogin(tx, login, after(9)))
+      await seedLogin(one, primary)
+      await extend(one, 'first')
+      assert.notEqual(await legacyLogin(one), undefined)
+      assert.equal(await one.beginSession(aBeginning('pending', { primary })), 'begun')
+
+      const { key } = anAuthRequest()
+      const codeHash = hash('code-2')
+      await one.authRequests.insert(
+        anAuthRequest({ key: `${key}-2` as typeof key, codeHash, primary }),
+      )
+      const late = aBeginning('late', { primary, redemption: { codeHash, at: after(901) } })
+      const [begun, held] = await one.transaction(async (tx) => {
+        await tx.identities.hold(ENABLED.id)
+        await extend(tx, 'second')
+        const waiting = [other.beginSession(late), legacyLogin(other)] as const
+        await waitingIn(created)
+        return waiting
+      })
+      assert.equal(await begun, 'gone')
+      assert.equal(await held, undefined)
+      await assertNothing(one, late)
     })
 
     test('of fifty that exchange one code at once through two connections, one begins a session', async (t) => {

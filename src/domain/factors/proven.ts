@@ -43,6 +43,17 @@ export interface ProvenCertificate {
   readonly trust: CaTrust | undefined
 }
 
+/**
+ * The fingerprint of the registered certificate that proved it. An authenticator may have two certificates, of which
+ * one is pending, and its version does not tell them apart (D-130).
+ */
+export function provenFingerprint({
+  method,
+  certificate,
+}: Pick<ProvenPrimary, 'method' | 'certificate'>): string | undefined {
+  return method === 'cert' ? certificate?.fingerprint : undefined
+}
+
 /** Second factors proven in addition to the primary one, by the same identity. */
 export interface ProvenSecondary {
   readonly factors: ReadonlySet<SecondFactorId>

@@ -114,9 +114,14 @@ export interface Authenticators {
   ): Promise<'replaced' | 'missing' | 'certificate-in-use'>
   /**
    * Records when a session begins with it. Returns false, and records nothing, if it was deleted or has changed since
-   * (`credentialVersion`).
+   * (`credentialVersion`), or if it has a certificate with this fingerprint neither in use nor pending.
    */
-  markUsed(id: AuthenticatorId, version: number, at: Instant): Promise<boolean>
+  markUsed(
+    id: AuthenticatorId,
+    version: number,
+    at: Instant,
+    fingerprint?: string,
+  ): Promise<boolean>
   /** Stores a stronger hash of the same password; does nothing if the hash is no longer `previous`. */
   replacePasswordHash(
     id: AuthenticatorId,

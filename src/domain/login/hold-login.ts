@@ -5,7 +5,7 @@
  */
 import type { IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import type { ProvenPrimary } from '../factors/proven.ts'
+import { type ProvenPrimary, provenFingerprint } from '../factors/proven.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { Stores } from '../stores.ts'
 import { isVoided } from './check-again.ts'
@@ -39,7 +39,13 @@ export async function holdLogin(
   if (method === 'passkey') {
     return (await tx.passkeys.find(authenticatorId)) === undefined ? undefined : identity
   }
-  const isSame = await tx.authenticators.markUsed(authenticatorId, credentialVersion, at)
+  const fingerprint = provenFingerprint(primary)
+  const isSame = await tx.authenticators.markUsed(
+    authenticatorId,
+    credentialVersion,
+    at,
+    fingerprint,
+  )
   return isSame ? identity : undefined
 }
 

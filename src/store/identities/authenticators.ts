@@ -2,7 +2,14 @@
  * The authenticators of identities: passwords and certificates in one table, at most one of each for an
  * identity. A username is found by its folded form, a certificate by its fingerprint; both are unique.
  */
-import type { Insertable, Kysely, Selectable } from 'kysely'
+import {
+  type Insertable,
+  type Kysely,
+  type RawBuilder,
+  type Selectable,
+  type SqlBool,
+  sql,
+} from 'kysely'
 import { readCertificate, validity } from '../../base/certificates.ts'
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import { isStorable } from '../../base/text.ts'
@@ -60,14 +67,28 @@ const FIND_RENEWED_CERT = fixedQuery((db, { fingerprint }: { fingerprint: string
 const LIST_OF = fixedQuery((db, { identityId }: { identityId: IdentityId }) =>
   select(db).where('identity_id', '=', identityId).orderBy('created_at').orderBy('id'),
 )
-export const MARK_USED = fixedQuery(
-  (db, { id, version, at }: { id: AuthenticatorId; version: number; at: Instant }) =>
-    db
-      .updateTable('authenticators')
-      .set({ last_used_at: at })
-      .where('id', '=', id)
-      .where('credential_version', '=', version),
+export const MARK_USED = fixedQuery((db, { id, version, at, fingerprint }: Use) =>
+  db
+    .updateTable('authenticators')
+    .set({ last_used_at: at })
+    .where('id', '=', id)
+    .where('credential_version', '=', version)
+    .where(hasCertificate(fingerprint)),
 )
+interface Use {
+  readonly id: AuthenticatorId
+  readonly version: number
+  readonly at: Instant
+  readonly fingerprint: string | null
+}
+
+/** Null: whatever certificate it has, or none. */
+export function hasCertificate(fingerprint: string | null): RawBuilder<SqlBool> {
+  return sql`(
+    cast(${fingerprint} as text) is null
+      or fingerprint = ${fingerprint} or renewal_fingerprint = ${fingerprint}
+  )`
+}
 
 export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authenticators {
   return {
@@ -169,8 +190,10 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
       })
     },
 
-    async markUsed(id, version, at) {
-      return (await MARK_USED.count(db, { id, version, at })) === 1
+    async markUsed(id, version, at, fingerprint) {
+      return (
+        (await MARK_USED.count(db, { id, version, at, fingerprint: fingerprint ?? null })) === 1
+      )
     },
 
     async replacePasswordHash(id, previous, next, at) {

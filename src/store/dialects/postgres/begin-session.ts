@@ -1,11 +1,13 @@
 /** Spends a code and begins its session in one statement, as `../sqlite/begin-session.ts` does it in steps: D-328. */
 import { type RawBuilder, sql } from 'kysely'
+import { provenFingerprint } from '../../../domain/factors/proven.ts'
 import type {
   BeginningOutcome,
   BeginSession,
   SessionBeginning,
 } from '../../../domain/tokens/stores.ts'
 import { eventRow, namesIn } from '../../events.ts'
+import { hasCertificate } from '../../identities/authenticators.ts'
 import { SESSION_COLUMNS, sessionRow } from '../../sessions/api-sessions.ts'
 import type { InOneStatement } from '../database.ts'
 import {
@@ -48,6 +50,7 @@ function valuesOf(beginning: SessionBeginning) {
     voidedLogins: primary.voidedLogins ?? 0,
     credentialId: primary.authenticatorId,
     credentialVersion: primary.credentialVersion ?? 0,
+    credentialFingerprint: provenFingerprint(primary) ?? null,
     provenAt: primary.at,
     tokenHash: refreshToken?.hash,
     tokenExpiresAt: refreshToken?.expiresAt,
@@ -133,7 +136,7 @@ function credentialPart(
   values: Values,
   credentials: CredentialTable | undefined,
 ): RawBuilder<unknown> {
-  const { credentialId, credentialVersion, provenAt } = values
+  const { credentialId, credentialVersion, credentialFingerprint, provenAt } = values
   if (credentials === undefined) return sql`materialized (select from owner)`
   if (credentials === 'passkeys') {
     return sql`materialized (${lockedCredential(credentialId, credentials)})`
@@ -141,6 +144,7 @@ function credentialPart(
   return sql`(
     update authenticators set last_used_at = ${provenAt} from owner
     where authenticators.id = ${credentialId} and credential_version = ${credentialVersion}
+      and ${hasCertificate(credentialFingerprint)}
     returning authenticators.id
   )`
 }

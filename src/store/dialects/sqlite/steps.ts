@@ -2,7 +2,7 @@
 import type { Transaction } from 'kysely'
 import type { AuthenticatorId, IdentityId } from '../../../base/ids.ts'
 import type { Instant } from '../../../base/time/instant.ts'
-import type { ProvenPrimary } from '../../../domain/factors/proven.ts'
+import { type ProvenPrimary, provenFingerprint } from '../../../domain/factors/proven.ts'
 import { type Identity, isDisabled } from '../../../domain/identities/identity.ts'
 import { isStillAccepted } from '../../../domain/login/hold-login.ts'
 import type { UsedProof } from '../../../domain/tokens/stores.ts'
@@ -57,5 +57,6 @@ export function holdLogin(
   if (row === undefined || !isStillAccepted(primary, seen, identityOf(row), now)) return false
   if (id === undefined) return true
   if (method === 'passkey') return FIND_PASSKEY.firstNow(tx, { id }) !== undefined
-  return MARK_USED.countNow(tx, { id, version, at }) === 1
+  const fingerprint = provenFingerprint(primary) ?? null
+  return MARK_USED.countNow(tx, { id, version, at, fingerprint }) === 1
 }
