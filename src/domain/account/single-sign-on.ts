@@ -81,11 +81,8 @@ export async function reuseSession(
     byEnrollment: false,
     caller,
     reused: { session: session.id, application: applicationOf(request.ask) },
-    // The session may end at this moment: then the code is not issued.
-    take: async (tx) => {
-      await tx.identities.hold(session.identityId)
-      return (await tx.apiSessions.find(session.id)) !== undefined
-    },
+    // Locked, because whatever ends the session deletes its row: if it ends at this moment, the code is not issued.
+    take: async (tx) => (await tx.apiSessions.hold(session.id)) !== undefined,
   })
   return step === 'taken' ? undefined : step
 }

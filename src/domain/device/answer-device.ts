@@ -93,9 +93,8 @@ export async function answerDevice(
   })
   const login = answer === 'approved' ? loginFor(ports, device, approver) : undefined
   const outcome = await ports.transaction(async (tx) => {
-    // Ending a session holds the identity too, so a session that ends at this moment approves nothing.
-    await tx.identities.hold(identityId)
-    if ((await tx.apiSessions.find(session.sessionId)) === undefined) return 'gone'
+    // Locked, because whatever ends the session deletes its row: one that ends at this moment approves nothing.
+    if ((await tx.apiSessions.hold(session.sessionId)) === undefined) return 'gone'
     if (!(await tx.deviceCodes.answer(device.userCodeHash, answer, now))) return 'answered'
     if (login !== undefined && !(await tx.authRequests.insert(login))) {
       throw new Error('a new auth request has the key of another one')
