@@ -1,6 +1,7 @@
 /**
  * External JWTs as factors: as the primary one (D-12), or as the secondary one in addition to another credential
- * (D-14). The issuer of a token decides which signer checks it; the check itself is in ext-jwt/.
+ * (D-14). The issuer of a token decides which signer checks it; the check itself is in ext-jwt/. A token counts until it
+ * expires, however often it is presented (D-486).
  */
 
 import type { IdentityId } from '../../base/ids.ts'
