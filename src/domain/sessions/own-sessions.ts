@@ -5,11 +5,13 @@
 
 import type { ApiSessionId } from '../../base/ids.ts'
 import type { Caller } from '../audit/events.ts'
+import type { SessionEndReason } from '../audit/reasons.ts'
 import { BATCH_ROWS, type PageOf } from '../paging.ts'
 import { notFound } from '../refusals.ts'
+import type { Stores } from '../stores.ts'
 import type { ApiSession } from './api-session.ts'
 import { type CallSession, sessionGone } from './call-session.ts'
-import { endSessionsWithin } from './ending/end-session.ts'
+import { type EndedTogether, endSessionsWithin } from './ending/end-session.ts'
 import { existingSessions } from './ending/existing-sessions.ts'
 import type { EndingPorts } from './ending/ports.ts'
 import type { SessionPorts } from './ports.ts'
@@ -38,7 +40,9 @@ export async function endOwnSession(
     if ((await tx.apiSessions.find(call.sessionId)) === undefined) throw sessionGone(brand, call)
     const session = await tx.apiSessions.find(id)
     if (session?.identityId !== call.identityId) throw notFound()
-    await endSessionsWithin(ports, tx, { sessions: [session] }, 'holder', caller)
+    const ending = { sessions: [session] }
+    if (id === call.sessionId) await endSessionsWithin(ports, tx, ending, 'holder', caller)
+    else await endOthersWithin(ports, tx, call, ending, 'holder', caller)
   })
 }
 
@@ -62,8 +66,27 @@ export async function endOtherSessions(
       const query = { limit: BATCH_ROWS, offset: 0 }
       const { rows } = await tx.apiSessions.list(existing, query)
       isMore = rows.length === BATCH_ROWS
-      const sessions = rows.filter(({ id }) => id !== sessionId)
-      await endSessionsWithin(ports, tx, { sessions }, 'holder', caller)
+      await endOthersWithin(ports, tx, call, { sessions: rows }, 'holder', caller)
     })
   }
+}
+
+/**
+ * Ends the sessions except that of the call, which is locked in its turn (D-485): so it has not ended when the transaction
+ * commits. Throws UNAUTHORIZED if it has.
+ */
+export async function endOthersWithin(
+  ports: EndingPorts & Pick<SessionPorts, 'brand'>,
+  tx: Stores,
+  call: CallSession,
+  { sessions }: Pick<EndedTogether, 'sessions'>,
+  reason: SessionEndReason,
+  caller: Caller,
+): Promise<void> {
+  const { sessionId } = call
+  const before = sessions.filter(({ id }) => id < sessionId)
+  await endSessionsWithin(ports, tx, { sessions: before }, reason, caller)
+  if ((await tx.apiSessions.hold(sessionId)) === undefined) throw sessionGone(ports.brand, call)
+  const later = sessions.filter(({ id }) => id > sessionId)
+  await endSessionsWithin(ports, tx, { sessions: later }, reason, caller)
 }

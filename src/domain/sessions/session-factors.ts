@@ -32,6 +32,7 @@ import type { SecondFactorStores } from '../factors/stores.ts'
 import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import { amrOf } from '../login/amr.ts'
 import { spentAnswer, wrongAnswer } from '../login/refuse-code.ts'
+import { replaceStores } from '../replace-stores.ts'
 import type { Stores } from '../stores.ts'
 import type { ApiSession } from './api-session.ts'
 import { succeeded } from './authenticate-legacy.ts'
@@ -120,8 +121,11 @@ export async function verifyEnrollmentInSession(
   if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
   const isTaken = await withIdentity(ports, one, async (tx) => {
-    // Another factor may have been added since.
-    await refuseAround(ports, tx, one)
+    // Another factor may have been added since. The session is locked, so that it has not ended at the commit.
+    const locking = replaceStores(tx, {
+      apiSessions: (sessions) => ({ ...sessions, find: sessions.hold }),
+    })
+    await refuseAround(ports, locking, one)
     if (!(await verdict.take(tx))) return false
     const details = { factor: one.factor }
     const enrolled = { type: 'mfa.enrolled', identityId, sessionId, details } as const

@@ -1,13 +1,19 @@
 /**
- * What a session proved begins another one: of a device that its user approves (D-443), or of an application by single
- * sign-on (D-345). A session that ends at that moment begins none. On PostgreSQL, where both run at the same time; on
- * SQLite a transaction is the only writer.
+ * A session that ends at this moment begins no other session, of a device that its user approves (D-443) or of an
+ * application by single sign-on (D-345), ends none, and changes no credential. On PostgreSQL, where both run at the same
+ * time; on SQLite a transaction is the only writer.
  */
 import assert from 'node:assert/strict'
 import { after as afterAll, type TestContext, test } from 'node:test'
-import type { AuthenticatorId } from '../../src/base/ids.ts'
+import { TOTP, URI } from 'otpauth'
+import type { ApiSessionId, AuthenticatorId } from '../../src/base/ids.ts'
 import { systemRandom } from '../../src/base/secrets/random.ts'
+import { createVault, INSTALLATION_SECRET_BYTES } from '../../src/base/secrets/vault.ts'
 import { minutes } from '../../src/base/time/duration.ts'
+import {
+  type OwnChange,
+  updateOwnAuthenticator,
+} from '../../src/domain/account/own-authenticators.ts'
 import { reuseSession } from '../../src/domain/account/single-sign-on.ts'
 import { auditPorts } from '../../src/domain/audit/ports.ts'
 import { answerDevice } from '../../src/domain/device/answer-device.ts'
@@ -19,6 +25,11 @@ import type { OpenRequest } from '../../src/domain/login/request/find-request.ts
 import { endSessionById } from '../../src/domain/management/manage-sessions.ts'
 import { replaceStores } from '../../src/domain/replace-stores.ts'
 import type { CallSession } from '../../src/domain/sessions/call-session.ts'
+import { endOtherSessions, endOwnSession } from '../../src/domain/sessions/own-sessions.ts'
+import {
+  startEnrollmentInSession,
+  verifyEnrollmentInSession,
+} from '../../src/domain/sessions/session-factors.ts'
 import type { Store, Transaction } from '../../src/domain/stores.ts'
 import { ManualClock, NOON } from '../support/clocks/manual-clock.ts'
 import {
@@ -39,7 +50,11 @@ afterAll(async () => (await startPostgres()).stop())
 
 const USER_CODE = 'BCDFGHJK' as UserCode
 const SESSION = anOidcSession()
-const vault = { hash: (_: string, text: string) => hash(text) }
+const OTHER = anOidcSession({ id: 'session-0' as ApiSessionId })
+const { id: sessionId, identityId } = SESSION
+const CALL = { sessionId, identityId, kind: 'oidc', isPartial: undefined } as CallSession
+const vault = createVault(systemRandom.bytes(INSTALLATION_SECRET_BYTES), systemRandom)
+const PASSWORD = proven().authenticatorId as AuthenticatorId
 const clock = new ManualClock()
 
 const DEVICE: DeviceCode = {
@@ -71,18 +86,24 @@ function portsOf(store: Store): DevicePorts {
     rules: rulesOf({ policies: [aPolicy()] }),
     userCodeFailures: createAddressFailures({ limit: 10, clock }),
     allUserCodeFailures: createAddressFailures({ limit: 10, clock }),
+    accessTokenLife: minutes(30),
+    legacySessionCache: { forget: async () => {} },
   } as unknown as DevicePorts
 }
 
 /** Begins to end the session in one transaction, which commits when the work of the other store cannot go on. */
-async function whileItEnds<T>(t: TestContext, work: (ports: DevicePorts) => Promise<T>) {
+async function whileItEnds<T, Prepared>(
+  t: TestContext,
+  work: (ports: DevicePorts, prepared: Prepared) => Promise<T>,
+  prepare: (ports: DevicePorts) => Promise<Prepared> = async () => undefined as Prepared,
+) {
   const database = await postgresql.create(t)
   const [store, other] = await openTwo(database)
   await store.authPolicies.insert(aPolicy())
   await store.identities.insert(anIdentity())
   await store.authenticators.insert({
-    id: proven().authenticatorId as AuthenticatorId,
-    identityId: anIdentity().id,
+    id: PASSWORD,
+    identityId,
     method: 'updb',
     username: 'zoe',
     passwordHash: 'hash',
@@ -91,8 +112,9 @@ async function whileItEnds<T>(t: TestContext, work: (ports: DevicePorts) => Prom
     createdAt: NOON,
     updatedAt: NOON,
   })
-  await store.apiSessions.insert(SESSION)
+  for (const session of [SESSION, OTHER]) await store.apiSessions.insert(session)
   await store.deviceCodes.insert(DEVICE)
+  const prepared = await prepare(portsOf(other))
   let pending: Promise<T> | undefined
   const transaction: Transaction = (end) =>
     store.transaction((tx) =>
@@ -101,7 +123,7 @@ async function whileItEnds<T>(t: TestContext, work: (ports: DevicePorts) => Prom
           sessionEndings: (stores) => ({
             ...stores,
             async insert(ending) {
-              pending = work(portsOf(other))
+              pending = work(portsOf(other), prepared)
               await asFarAsPossible(database, pending)
               return stores.insert(ending)
             },
@@ -109,17 +131,15 @@ async function whileItEnds<T>(t: TestContext, work: (ports: DevicePorts) => Prom
         }),
       ),
     )
-  const ending = { ...portsOf(store), transaction, accessTokenLife: minutes(30) }
+  const ending = { ...portsOf(store), transaction }
   await endSessionById(ending, SESSION.id, CALLER)
   assert.ok(pending !== undefined)
   return { store, outcome: pending }
 }
 
 test('D-443: a session that ends at this moment approves no device', async (t) => {
-  const { id: sessionId, identityId } = SESSION
-  const session = { sessionId, identityId } as CallSession
   const { store, outcome } = await whileItEnds(t, (ports) =>
-    answerDevice(ports, { userCode: USER_CODE, session, caller: CALLER, answer: 'approved' }),
+    answerDevice(ports, { userCode: USER_CODE, session: CALL, caller: CALLER, answer: 'approved' }),
   )
   assert.equal((await refusalOf(outcome)).code, 'UNAUTHORIZED')
   assert.equal((await store.deviceCodes.find(DEVICE.hash))?.answer, 'pending')
@@ -136,4 +156,46 @@ test('D-345: a session that ends at this moment signs its user in nowhere', asyn
     rows.map(({ type }) => type),
     ['session.ended'],
   )
+})
+
+test('a session that ends at this moment ends no other one', async (t) => {
+  for (const end of [
+    (ports: DevicePorts) => endOwnSession(ports, CALL, OTHER.id, CALLER),
+    (ports: DevicePorts) => endOtherSessions(ports, CALL, CALLER),
+  ]) {
+    const { store, outcome } = await whileItEnds(t, end)
+    assert.equal((await refusalOf(outcome)).code, 'UNAUTHORIZED')
+    assert.notEqual(await store.apiSessions.find(OTHER.id), undefined)
+  }
+})
+
+test('a session that ends at this moment changes no authenticator', async (t) => {
+  const change = (): OwnChange => ({
+    method: 'updb',
+    username: 'zoe',
+    password: undefined,
+    currentPassword: undefined,
+    tags: { desk: 7 },
+  })
+  const { store, outcome } = await whileItEnds(t, (ports) =>
+    updateOwnAuthenticator(ports, CALL, PASSWORD, change, CALLER),
+  )
+  assert.equal((await refusalOf(outcome)).code, 'UNAUTHORIZED')
+  assert.deepEqual((await store.authenticators.find(PASSWORD))?.tags, {})
+})
+
+test('D-437: a session that ends at this moment adds no second factor', async (t) => {
+  const one = { factor: 'totp', session: CALL, hostname: 'localhost' } as const
+  const { store, outcome } = await whileItEnds(
+    t,
+    async (ports, setup: string) => {
+      const app = URI.parse(setup)
+      assert.ok(app instanceof TOTP)
+      const answer = app.generate({ timestamp: clock.now() })
+      return verifyEnrollmentInSession(ports, one, { answer, caller: CALLER })
+    },
+    async (ports) => (await startEnrollmentInSession(ports, one)).setup.provisioningUrl,
+  )
+  assert.equal((await refusalOf(outcome)).code, 'UNAUTHORIZED')
+  assert.equal((await store.totpEnrollments.find(identityId))?.isVerified, false)
 })
