@@ -19,9 +19,8 @@ import type { Identity } from '../../src/domain/identities/identity.ts'
 import { keepSealed } from '../../src/domain/installation/keep-sealed.ts'
 import { disableIdentity, removeMfa } from '../../src/domain/management/manage-identities.ts'
 import { endAllSessions } from '../../src/domain/management/manage-sessions.ts'
-import { replaceStores } from '../../src/domain/replace-stores.ts'
 import { createEndExpired } from '../../src/domain/sessions/ending/end-expired.ts'
-import type { Store, Transaction } from '../../src/domain/stores.ts'
+import type { Store, Stores, Transaction } from '../../src/domain/stores.ts'
 import { ManualClock } from '../support/clocks/manual-clock.ts'
 import { CALLER } from '../support/people.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
@@ -54,11 +53,10 @@ const portsOf = (transaction: Transaction): Ports => ({
   accessTokenLife: minutes(30),
 })
 
-/**
- * The newest session has the first id, and its row is the last: in whatever order another transaction finds them, it
- * gets to others before the one that `endAllSessions` has ended first.
- */
+/** The newest session has the first id, and its row is the last: others may find them in another order than that of ids. */
 const IDS = 'tsrqponmlkjihgfedcba'.split('')
+const MIDDLE = sessionId('k')
+const AFTER_MIDDLE = IDS.filter((id) => id > MIDDLE).length
 
 async function world(t: TestContext) {
   const database = await postgresql.create(t)
@@ -83,30 +81,24 @@ async function world(t: TestContext) {
     })
   }
 
-  /** Ends all sessions; after the first of them, the other transaction begins. Both must succeed. */
-  async function endAllBeside(begin: (other: Store) => Promise<unknown>): Promise<void> {
-    let pending: Promise<unknown> | undefined
-    const transaction: Transaction = (work) =>
-      store.transaction((tx) =>
-        work(
-          replaceStores(tx, {
-            sessionEndings: (stores) => ({
-              ...stores,
-              async insert(ending) {
-                const sequence = await stores.insert(ending)
-                if (pending === undefined) {
-                  pending = begin(other)
-                  await asFarAsPossible(database, pending)
-                }
-                return sequence
-              },
-            }),
-          }),
-        ),
-      )
-    await endAllSessions(portsOf(transaction), CALLER)
-    await pending
-    assert.notEqual(pending, undefined)
+  /**
+   * Ends all sessions; in the middle of them, the other transaction begins and gets as far as it can. Both must succeed.
+   * Without `lock` it is in the middle of locking the sessions.
+   */
+  async function endAllBeside(
+    begin: (other: Store) => Promise<unknown>,
+    lock: (tx: Stores) => Promise<unknown> = (tx) => tx.apiSessions.hold(MIDDLE),
+  ): Promise<void> {
+    const third = await database.open()
+    const pending = await third.transaction(async (tx) => {
+      await lock(tx)
+      const ending = endAllSessions(portsOf(store.transaction), CALLER)
+      await asFarAsPossible(database, ending)
+      const beside = begin(other)
+      await asFarAsPossible(database, beside, 1)
+      return [ending, beside]
+    })
+    await Promise.all(pending)
     assert.deepEqual(await store.apiSessions.listOf(PERSON.id), [])
     const ended = await store.sessionEndings.listAfter(0)
     assert.deepEqual(ended.map(({ subject }) => subject).toSorted(), IDS.toSorted())
@@ -127,27 +119,33 @@ test('all sessions end while those that have expired are ended', async (t) => {
     const past = () => plus(NOON, hours(24))
     const { apiSessions, transaction } = other
     const expired = createEndExpired({ ...portsOf(transaction), transaction, apiSessions, past })
-    assert.equal(await expired.round(), IDS.length - 1, 'all but the one that is being ended')
+    assert.equal(await expired.round(), AFTER_MIDDLE, 'all but those that are locked')
   })
 })
 
 test('all sessions end while their expired refresh tokens are removed', async (t) => {
   const { endAllBeside } = await world(t)
-  await endAllBeside(async (other) => {
-    assert.equal(await other.refreshTokens.removeExpired(after(2), 500), IDS.length - 1)
-  })
+  await endAllBeside(
+    async (other) => {
+      assert.equal(await other.refreshTokens.removeExpired(after(2), 500), AFTER_MIDDLE)
+    },
+    (tx) => tx.refreshTokens.removeOf(MIDDLE),
+  )
 })
 
 test('all sessions end while their expired certificates are removed', async (t) => {
   const { endAllBeside } = await world(t)
-  await endAllBeside(async (other) => {
-    assert.equal(await other.sessionCertificates.removeExpired(after(2), 500), IDS.length - 1)
-  })
+  await endAllBeside(
+    async (other) => {
+      assert.equal(await other.sessionCertificates.removeExpired(after(2), 500), AFTER_MIDDLE)
+    },
+    (tx) => tx.sessionCertificates.removeOf(MIDDLE),
+  )
 })
 
 test('all sessions end while an administrator removes the passkeys that began some of them', async (t) => {
   const { endAllBeside, store } = await world(t)
-  for (const [at, id] of ['b', 'a'].entries()) {
+  for (const [at, id] of ['t', 'a'].entries()) {
     const authenticatorId = `passkey-${at}` as AuthenticatorId
     await store.passkeys.insert(
       aPasskey({ id: authenticatorId, credentialId: `${at}`, createdAt: after(at) }),

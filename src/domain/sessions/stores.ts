@@ -9,6 +9,8 @@ export interface ApiSessions {
   find(id: ApiSessionId): Promise<ApiSession | undefined>
   /** Reads the session and locks its row until the transaction ends, so that the session cannot end meanwhile. */
   hold(id: ApiSessionId): Promise<ApiSession | undefined>
+  /** Locks those that exist, in the order of their ids, so that no two transactions wait for each other (D-485). */
+  holdAll(ids: readonly ApiSessionId[]): Promise<void>
   /** Finds it by the hash of its `zt-session` token. */
   findLegacy(tokenHash: SecretHash): Promise<LegacySession | undefined>
   listOf(identityId: IdentityId): Promise<readonly ApiSession[]>

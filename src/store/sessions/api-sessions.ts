@@ -97,6 +97,17 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
       return row && sessionOf(row)
     },
 
+    async holdAll(ids) {
+      if (ids.length === 0) return
+      await db
+        .selectFrom('api_sessions')
+        .select('id')
+        .where('id', 'in', ids)
+        .orderBy('id')
+        .forUpdate()
+        .execute()
+    },
+
     async findLegacy(tokenHash) {
       const row = await FIND_LEGACY.first(db, { tokenHash })
       return row && legacy(row)

@@ -1,6 +1,7 @@
 /** Ending a session: everything ends, once, and for as long as any of its tokens could live. D-34. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { NOON } from '../../../../test/support/clocks/manual-clock.ts'
 import { anOidcSession, CALLER } from '../../../../test/support/people.ts'
 import type { ApiSessionId } from '../../../base/ids.ts'
@@ -9,6 +10,8 @@ import { type Duration, hours, minutes } from '../../../base/time/duration.ts'
 import { plus } from '../../../base/time/instant.ts'
 import { openStore } from '../../../store/open.ts'
 import { auditPorts } from '../../audit/ports.ts'
+import { BATCH_ROWS } from '../../paging.ts'
+import { replaceStores } from '../../replace-stores.ts'
 import type { SessionEnding } from '../api-session.ts'
 import { endSession, endSessionsWithin } from './end-session.ts'
 import { tellCopies } from './tell-copies.ts'
@@ -155,4 +158,54 @@ test('D-34: where the transaction fails, no session has ended', async (t) => {
   assert.deepEqual(endings, [])
   assert.deepEqual(await store.sessionEndings.listAfter(0), [])
   for (const { id } of sessions) assert.ok(await store.apiSessions.find(id))
+})
+
+// One after the other, 500 of them held their locks for seconds where the database is a millisecond away, and a refresh
+// of one of them got 503.
+test('D-485: what ends several sessions is sent together', async (t) => {
+  const { store, ports } = await world(t, minutes(30))
+  const sessions = ['a', 'b', 'c'].map((id) => anOidcSession({ id: id as ApiSessionId }))
+  for (const session of sessions) await store.apiSessions.insert(session)
+  let begun = 0
+  await ports.transaction(async (tx) => {
+    const waiting = replaceStores(tx, {
+      apiSessions: (stores) => ({
+        ...stores,
+        async remove(id) {
+          begun += 1
+          await setImmediate()
+          assert.equal(begun, sessions.length, 'none waits for another one')
+          return stores.remove(id)
+        },
+      }),
+    })
+    await endSessionsWithin(ports, waiting, { sessions }, 'administrator', CALLER)
+  })
+  assert.equal((await store.sessionEndings.listAfter(0)).length, sessions.length)
+})
+
+test('D-485: any number of sessions is locked in batches, in the order of their ids', async (t) => {
+  const { store, ports } = await world(t, minutes(30))
+  const ids = Array.from({ length: BATCH_ROWS + 2 }, (_, i) => `${1_000 - i}` as ApiSessionId)
+  const sessions = ids.map((id) => anOidcSession({ id }))
+  for (const session of sessions) await store.apiSessions.insert(session)
+  const locked: (readonly ApiSessionId[])[] = []
+  await ports.transaction(async (tx) => {
+    const watched = replaceStores(tx, {
+      apiSessions: (stores) => ({
+        ...stores,
+        holdAll(batch) {
+          locked.push(batch)
+          return stores.holdAll(batch)
+        },
+      }),
+    })
+    await endSessionsWithin(ports, watched, { sessions }, 'administrator', CALLER)
+  })
+  assert.deepEqual(
+    locked.map(({ length }) => length),
+    [BATCH_ROWS, 2],
+  )
+  assert.deepEqual(locked.flat(), ids.toSorted())
+  assert.equal((await store.sessionEndings.listAfter(0)).length, sessions.length)
 })

@@ -11,6 +11,7 @@ import type { Caller } from '../../audit/events.ts'
 import type { SessionEndReason } from '../../audit/reasons.ts'
 import { recordEvent } from '../../audit/record.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
+import { BATCH_ROWS } from '../../paging.ts'
 import type { Stores, Transaction } from '../../stores.ts'
 import { type ApiSession, endingOf, type SessionEnding } from '../api-session.ts'
 import type { EndingPorts } from './ports.ts'
@@ -55,9 +56,13 @@ export async function endSessionsWithin(
   reason: SessionEndReason,
   caller: Caller | undefined,
 ): Promise<void> {
-  // D-485: another transaction that ends some of them too waits at the first one that both have.
   const inOrder = sessions.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  for (const session of inOrder) await endOne(ports, tx, session, reason, caller)
+  for (let from = 0; from < inOrder.length; from += BATCH_ROWS) {
+    const batch = inOrder.slice(from, from + BATCH_ROWS)
+    if (batch.length > 1) await tx.apiSessions.holdAll(batch.map(({ id }) => id))
+    // Sent together (D-299): a refresh waits for the lock of its session for two seconds only.
+    await Promise.all(batch.map((session) => endOne(ports, tx, session, reason, caller)))
+  }
   for (const ending of authenticators.flatMap((one) => certificateEnding(one, ports.clock))) {
     await tx.sessionEndings.insert(ending)
   }
