@@ -29,6 +29,7 @@ export type Purpose =
   | 'backup'
   | 'browser'
   | 'console-form'
+  | 'console-input'
   | 'console-login'
   | 'console-session'
   | 'device-code'

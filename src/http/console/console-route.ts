@@ -19,12 +19,14 @@ import {
 } from '../../web/console/navigation.ts'
 import { type ConsoleNote, consoleNoteNamed } from '../../web/console/notes.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
-import { type Answer, page } from '../answer.ts'
+import { type Answer, page, withCookies } from '../answer.ts'
 import { addDoors } from '../own-site/doors.ts'
 import { type AtListener, seeNote, siteOf } from '../own-site/site.ts'
 import { filledIn, type SiteCall, type SiteForm, siteRoutes } from '../own-site/site-routes.ts'
 import type { Fields } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
+import { readInput, sealInput } from './kept-input.ts'
+import { refusalText } from './refusal-text.ts'
 
 export const CONSOLE_SITE = siteOf({
   name: 'console',
@@ -67,6 +69,8 @@ export interface ConsoleForm extends SiteForm {
    * such as a dry run.
    */
   readonly needs: 'fresh-login' | 'session'
+  /** Shows the page of the form with what these fields have, so that a new login does not lose it (D-481). */
+  readonly again?: (call: ConsoleCall, fields: Fields) => Promise<SafeHtml>
 }
 
 export interface ConsoleRoutes {
@@ -85,6 +89,7 @@ export function consoleRoutes(
   listener: AtListener,
 ): ConsoleRoutes {
   const at = { site: CONSOLE_SITE, ports, listener }
+  const { cookies } = CONSOLE_SITE
   const routes = siteRoutes(router, at)
   addDoors(router, at)
 
@@ -95,20 +100,37 @@ export function consoleRoutes(
     return { ...call, frame: { name: identity.name, formToken, note, end, isFresh, here } }
   }
 
+  /** By the address of the form. */
+  const forms = new Map<string, ConsoleForm['again']>()
+
   return {
     show(url, content) {
-      routes.show(url, async (call) => consolePage(200, await content(await framed(call))))
+      routes.show(url, async (call) => {
+        const framedCall = await framed(call)
+        const kept = readInput(ports, call, cookies.input(call.head))
+        const again = kept && forms.get(kept.form)
+        if (kept === undefined || again === undefined)
+          return consolePage(200, await content(framedCall))
+        const { frame } = framedCall
+        const note = frame.note === 'confirmed' ? 'confirmed-with-input' : frame.note
+        const shown = await again({ ...framedCall, frame: { ...frame, note } }, kept.fields)
+        const answer = consolePage(200, shown)
+        // Until then it must survive the login.
+        return frame.isFresh ? withCookies(answer, [cookies.clearInput()]) : answer
+      })
     },
     answer(url, content) {
       routes.show(url, async (call) => content(await framed(call)))
     },
-    act({ url, page: at, needs }, change) {
+    act({ url, page: at, needs, again }, change) {
+      if (again !== undefined) forms.set(url, again)
       routes.submit({ url, page: at }, async (call, fields) => {
         const framedCall = await framed(call)
-        if (needs === 'fresh-login' && !framedCall.frame.isFresh) {
-          return backTo(filledIn(at, call.head.path), 'confirm-first')
-        }
-        return change(framedCall, fields)
+        if (needs === 'session' || framedCall.frame.isFresh) return change(framedCall, fields)
+        const page = filledIn(at, call.head.path)
+        const input = again && sealInput(ports, call, { form: url, page, fields })
+        if (input === undefined) return backTo(page, 'confirm-first')
+        return withCookies(backTo(page, 'confirm-with-input'), [cookies.keepInput(input)])
       })
     },
   }
@@ -119,8 +141,9 @@ export function backTo(path: string, note: ConsoleNote): Answer {
   return seeNote(CONSOLE_SITE, path, note)
 }
 
-/** Administrators get the sentence of the catalogue, as from the management API. */
-function textOf({ code, message, field }: Failure): { title: string; message: string } {
+/** Administrators learn the reason, as from the management API. */
+function textOf(error: Failure): { title: string; message: string } {
+  const { code } = error
   if (code === 'NOT_FOUND') {
     return { title: 'Not found', message: 'This does not exist, or no longer does.' }
   }
@@ -129,7 +152,5 @@ function textOf({ code, message, field }: Failure): { title: string; message: st
       'The form was out of date, or did not come from this page. Go back and try again.'
     return { title: 'Nothing was changed', message }
   }
-  const reason = field === undefined ? '' : ` ${field.field}: ${field.reason}.`
-  const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
-  return { title: 'That did not work', message: `${sentence}${reason}` }
+  return { title: 'That did not work', message: refusalText(error) }
 }

@@ -29,6 +29,10 @@ export interface SiteCookies {
   ending(head: RequestHead): string | undefined
   keepEnding(id: string): string
   clearEnding(): string
+  /** What was typed into a form that needs a fresh login first, sealed (D-481). */
+  input(head: RequestHead): string | undefined
+  keepInput(sealed: string): string
+  clearInput(): string
   clearSession(): string
   clearLogin(state: string): string
   clearNote(): string
@@ -40,6 +44,7 @@ export function siteCookies(site: OwnSite): SiteCookies {
   const session = `__Host-latchkey-${site}`
   const note = `${session}-note`
   const ending = `${session}-ending`
+  const input = `${session}-input`
   /** One for each login, so that two tabs do not interfere. */
   const loginName = (state: string) => `${session}-login-${state}`
   const clearLogin = (state: string) => hostCookie(loginName(state), '', 0)
@@ -54,6 +59,9 @@ export function siteCookies(site: OwnSite): SiteCookies {
     ending: (head) => cookieOf(head, ending),
     keepEnding: (id) => hostCookie(ending, id, NOTE_SECONDS),
     clearEnding: () => hostCookie(ending, '', 0),
+    input: (head) => cookieOf(head, input),
+    keepInput: (sealed) => hostCookie(input, sealed, inSeconds(AUTH_REQUEST_LIFE)),
+    clearInput: () => hostCookie(input, '', 0),
     clearSession: () => hostCookie(session, '', 0),
     clearLogin,
     clearNote: () => hostCookie(note, '', 0),

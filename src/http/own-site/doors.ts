@@ -62,7 +62,9 @@ export function addDoors(router: Router, at: SiteAt): void {
           if (ended !== undefined)
             endings.push(cookies.keepEnding(writeEndingId(ports.vault, ended)))
         }
-        return withCookies(seeOther(signedOutPath), [cookies.clearSession(), ...endings])
+        const input = cookies.input(call) === undefined ? [] : [cookies.clearInput()]
+        const cleared = [cookies.clearSession(), ...input]
+        return withCookies(seeOther(signedOutPath), [...cleared, ...endings])
       }),
   )
 

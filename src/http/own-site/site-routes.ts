@@ -30,7 +30,7 @@ export interface SiteCall extends IdentityDetail {
   readonly note: string | undefined
   /** How far the end has got of what the last form ended (D-363). */
   readonly end: ShownEnd | undefined
-  /** The address of the request: its path and query. */
+  /** The address of the page: its path and query. For a form, that of the page that has it. */
   readonly here: string
 }
 
@@ -135,7 +135,7 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
               const { session } = visitor
               const fields = bodyFields(call.body)
               refuseForged(ports, site, session, { form, fields })
-              const own = await callOf(call, session, form)
+              const own = await callOf(call, session, back)
               const { result, ended } = await ports.collectedEndings.collect(() =>
                 apply(own, fields),
               )
@@ -146,7 +146,9 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
               return outside()
             }
           }
-          return withPages(at, call, change, back)
+          // The page of something that is gone is gone too: the list that it was in is not.
+          const list = page.split('/:', 1)[0] ?? back
+          return withPages(at, call, change, ({ code }) => (code === 'NOT_FOUND' ? list : back))
         },
       )
     },

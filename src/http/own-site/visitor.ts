@@ -134,7 +134,7 @@ export async function withPages(
   { site, ports: { brand } }: Pick<SiteAt, 'site'> & { ports: Pick<AccountPorts, 'brand'> },
   call: Call,
   answer: () => Promise<Answer>,
-  back = site.path,
+  back: (error: Failure) => string = () => site.path,
 ): Promise<Answer> {
   requireHtml(call)
   try {
@@ -142,7 +142,7 @@ export async function withPages(
   } catch (error) {
     if (!(error instanceof Failure) || !call.wantsHtml) throw error
     const headers = failureHeaders(error, brand)
-    const shown = { requestId: call.caller.requestId ?? '', back }
+    const shown = { requestId: call.caller.requestId ?? '', back: back(error) }
     const html = site.failure(call.presentation, error, shown)
     return { ...site.page(CATALOGUE[error.code].status, html), headers, failure: error }
   }

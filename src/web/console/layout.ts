@@ -33,6 +33,13 @@ export interface ConsoleFrame {
   readonly here: string
 }
 
+/** Why a form was refused. */
+export interface Refusal {
+  readonly message: string
+  /** The id of the field that it is about; it has the message too. */
+  readonly field: string | undefined
+}
+
 export interface ConsoleLayout {
   /** The path of the menu entry that this page belongs to; undefined for none. */
   readonly section?: string
@@ -42,13 +49,13 @@ export interface ConsoleLayout {
   readonly lead?: SafeHtml | undefined
   readonly content: SafeHtml
   /** Why the last attempt failed. */
-  readonly error?: string | undefined
+  readonly error?: string | Refusal | undefined
   /** The text in the search box. */
   readonly searched?: string
 }
 
 export function consoleLayout(frame: ConsoleFrame, page: ConsoleLayout): SafeHtml {
-  const { name, formToken, note, end } = frame
+  const { name, formToken } = frame
   const { section, title, lead, content, error, searched = '' } = page
   const entries = MENU.map(({ path, title: text }) => {
     const current = path === section ? html` aria-current="page"` : undefined
@@ -79,14 +86,26 @@ ${entries}</ul></nav>
 <h1><bdi>${title}</bdi></h1>
 ${lead}
 </div>
-${noteOf(note, end)}${error === undefined ? undefined : html`<p class="alert" id="error" role="alert" tabindex="-1" autofocus>${error}</p>\n`}${content}
+${noteOf(frame)}${errorOf(error)}${content}
 </main>`,
   })
 }
 
-function noteOf(note: ConsoleNote | undefined, end: ShownEnd | undefined): SafeHtml | undefined {
+function noteOf(frame: ConsoleFrame): SafeHtml | undefined {
+  const { note, end } = frame
   if (note === undefined) return undefined
+  if (asksToConfirm(frame)) {
+    return html`<p class="confirm" role="status" tabindex="-1" autofocus>${CONSOLE_NOTES[note]} <a href="${confirmPath(frame)}">Confirm that it is you</a>.</p>\n`
+  }
   return html`<p class="done" role="status" tabindex="-1" autofocus>${CONSOLE_NOTES[note]}${end && ` ${progressOf(end)}`}</p>\n`
+}
+
+function errorOf(error: ConsoleLayout['error']): SafeHtml | undefined {
+  if (error === undefined) return undefined
+  const { message, field } =
+    typeof error === 'string' ? { message: error, field: undefined } : error
+  const text = field === undefined ? message : html`<a href="#${field}">${message}</a>`
+  return html`<p class="alert" id="error" role="alert" tabindex="-1" autofocus>${text}</p>\n`
 }
 
 function progressOf({ outcome, confirmed, all }: ShownEnd): string {
@@ -102,10 +121,19 @@ function progressOf({ outcome, confirmed, all }: ShownEnd): string {
  * Instead of, or above, forms that need a fresh login: a link to the login, which leads back here (D-356). Nothing if the
  * login is fresh.
  */
-export function confirmFirst({ isFresh, here }: ConsoleFrame): SafeHtml | undefined {
-  if (isFresh) return undefined
-  const target = `${CONSOLE_CONFIRM_PATH}?page=${encodeURIComponent(here)}`
-  return html`<p class="confirm">You signed in a while ago. To make changes, <a href="${target}">confirm that it is you</a>.</p>\n`
+export function confirmFirst(frame: ConsoleFrame): SafeHtml | undefined {
+  // The notice has the link already.
+  if (frame.isFresh || asksToConfirm(frame)) return undefined
+  return html`<p class="confirm">You signed in a while ago. To make changes, <a href="${confirmPath(frame)}">confirm that it is you</a>.</p>\n`
+}
+
+/** Whether the notice is about a form that was sent without a fresh login. */
+function asksToConfirm({ note, isFresh }: ConsoleFrame): boolean {
+  return !isFresh && (note === 'confirm-first' || note === 'confirm-with-input')
+}
+
+function confirmPath({ here }: ConsoleFrame): string {
+  return `${CONSOLE_CONFIRM_PATH}?page=${encodeURIComponent(here)}`
 }
 
 /** For htmx: no eval, no styles and no history of its own, only our own address (D-357). */

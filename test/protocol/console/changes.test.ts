@@ -125,17 +125,18 @@ test('changes in the console', async (t) => {
       isAdmin: 'yes',
     }
     const refusals = [
-      [form, 409, 'ENTITY_NAME_IN_USE', /name: is in use/],
+      [form, 409, 'ENTITY_NAME_IN_USE', /This name is already taken\./],
       // The rules for names are those of the management API.
-      [{ ...form, name: 'a\u0000b' }, 400, 'COULD_NOT_VALIDATE', /name: /],
+      [{ ...form, name: 'a\u0000b' }, 400, 'COULD_NOT_VALIDATE', /The name must be one line/],
     ] as const
     for (const [fields, status, code, reason] of refusals) {
       const reply = await send('/console/invite', '/console/invite', fields)
       assert.equal(reply.status, status, reply.text)
       assert.match(reply.text, /<p class="alert"[^>]* autofocus>/)
       assert.match(reply.text, reason)
+      assert.match(reply.text, /<a href="#name">.*id="name"[^>]* aria-describedby="name-fault"/s)
       assert.match(reply.text, /name="method" value="ott" checked/)
-      assert.match(reply.text, /name="username" value="somebody"/)
+      assert.match(reply.text, /name="username"[^>]* value="somebody"/)
       assert.ok(reply.text.includes(`<option value="${policy}" selected>`), reply.text)
       assert.match(reply.text, /name="isAdmin" value="yes" checked/)
       const requestId = reply.headers['x-request-id']
@@ -146,7 +147,7 @@ test('changes in the console', async (t) => {
       assert.equal(line.code, code)
     }
     const again = await send('/console/invite', '/console/invite', form)
-    assert.match(again.text, /name="name" value="Taken &#60;i&#62;"/)
+    assert.match(again.text, /name="name"[^>]* value="Taken &#60;i&#62;"/)
     assert.match(again.text, /<title>Error: Invite/)
   })
 
@@ -260,7 +261,10 @@ test('changes in the console', async (t) => {
       const path = pathOf(person.id)
       const reply = await visitor.send(path, `${path}/${what}`, { minutes: '0', method: 'ott' })
       assert.equal(reply.status, 303)
-      assert.match(await visitor.page(path), /Confirm that it is you, then try again/)
+      assert.match(
+        await visitor.page(path),
+        /Nothing was changed, because you signed in a while ago\. <a [^>]*>Confirm that it is you/,
+      )
     }
     assert.equal((await admin.call('GET', `/identities/${person.id}`)).status, 200)
   })

@@ -108,10 +108,13 @@ test('screens of the installation as a whole', async (t) => {
     const page = `/console/policies/${policy}`
     const none = FORM.filter(([name]) => name !== 'allowCert')
     const refused = await send(page, `${page}/preview`, none)
-    assert.match(refused.text, /primary: must allow at least one method/)
+    assert.match(refused.text, /The policy must allow at least one method\./)
     assert.match(refused.text, /value="12"/)
     const text = [...FORM.filter(([name]) => name !== 'maxAttempts'), ['maxAttempts', 'x'] as const]
-    assert.match((await send(page, `${page}/preview`, text)).text, /maxAttempts: must be a/)
+    assert.match(
+      (await send(page, `${page}/preview`, text)).text,
+      /The number of failures before a lock must be a number\./,
+    )
     const last = '/console/policies/default'
     const locked = await send(last, `${last}/preview`, [...FORM.slice(1), ['name', 'default']])
     assert.match(locked.text, /This cannot be saved/)
@@ -150,7 +153,7 @@ test('screens of the installation as a whole', async (t) => {
       [idp.issuer, 'app', 'ID', idp.issuer],
     )
     const again = await send('/console/signers/new', '/console/signers', fields)
-    assert.match(again.text, /name: is in use/)
+    assert.match(again.text, /This name is already taken\./)
   })
 
   await t.test('a signer is checked, changed, disabled, enabled and deleted', async () => {
@@ -192,7 +195,7 @@ test('screens of the installation as a whole', async (t) => {
     assert.match(twoKeys.text, /give exactly one of jwksEndpoint and certPem/)
     assert.match(twoKeys.text, /BEGIN CERTIFICATE/)
     const noTag = SIGNER.with(-1, ['tags', 'nothing'])
-    assert.match((await send(page, page, noTag)).text, /tags: has a line that is not/)
+    assert.match((await send(page, page, noTag)).text, /The list of tags has a line that is not/)
     await send(page, `${page}/disable`, [])
     assert.equal((await admin.get(`/external-jwt-signers/${signer}`)).enabled, false)
     await send(page, `${page}/enable`, [])
@@ -214,7 +217,7 @@ test('screens of the installation as a whole', async (t) => {
     const { certPem, kid, jwksEndpoint } = await admin.get(`/external-jwt-signers/${id}`)
     assert.deepEqual([certPem, kid, jwksEndpoint], [factory.pem, 'key-1', null])
     const again = await send(page, '/console/signers/by-hand', fields)
-    assert.match(again.text, /name: is in use/)
+    assert.match(again.text, /This name is already taken\./)
     assert.match(again.text, /value="By hand"/)
   })
 
@@ -258,7 +261,10 @@ test('screens of the installation as a whole', async (t) => {
     const wrongClaim = CA.map(([name, value]): readonly [string, string] =>
       name === 'matcher' ? [name, 'ALL'] : [name, value],
     )
-    assert.match((await send(page, page, wrongClaim)).text, /matcherCriteria: must be given for/)
+    assert.match(
+      (await send(page, page, wrongClaim)).text,
+      /The text of the values must be given for/,
+    )
     const none = CA.map(([name, value]): readonly [string, string] =>
       name === 'location' ? [name, ''] : [name, value],
     )

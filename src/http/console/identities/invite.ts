@@ -2,6 +2,7 @@
 import { NewIdentity } from '../../../contract/management/identities.ts'
 import { createEnrollmentWithIdentity } from '../../../domain/management/manage-enrollments.ts'
 import { DEFAULT_POLICY_ID } from '../../../domain/policies/auth-policy.ts'
+import type { Failure } from '../../../errors/catalogue.ts'
 import {
   type InvitePage,
   type InviteValues,
@@ -15,6 +16,7 @@ import { chosenOf } from '../../management-api/identities.ts'
 import type { Fields } from '../../reading/fields.ts'
 import type { ConsoleRoutes } from '../console-route.ts'
 import type { ConsolePorts } from '../ports.ts'
+import { refusedField } from '../refusal-text.ts'
 import { isChecked, textIn } from '../rules/form-fields.ts'
 import { orAgain } from '../rules/or-again.ts'
 import { invitationAnswer } from './invitation-answer.ts'
@@ -26,7 +28,12 @@ export function addInvite(routes: ConsoleRoutes, ports: ConsolePorts): void {
   routes.show(INVITE_SCREEN_PATH, ({ frame }) => shown(frame, { values: BLANK }))
 
   routes.act(
-    { url: INVITE_SCREEN_PATH, page: INVITE_SCREEN_PATH, needs: 'fresh-login' },
+    {
+      url: INVITE_SCREEN_PATH,
+      page: INVITE_SCREEN_PATH,
+      needs: 'fresh-login',
+      again: ({ frame }, fields) => shown(frame, { values: valuesIn(fields) }),
+    },
     (call, fields) => {
       const values = valuesIn(fields)
       return orAgain(
@@ -38,10 +45,23 @@ export function addInvite(routes: ConsoleRoutes, ports: ConsolePorts): void {
           const { identityId: id } = invitation.enrollment
           return invitationAnswer(call, { id, name: identity.name }, invitation)
         },
-        (error) => shown(call.frame, { values, error }),
+        (message, failure) =>
+          shown(call.frame, { values, refusal: { message, field: fieldOf(failure) } }),
       )
     },
   )
+}
+
+/** The names of the management API, and those of the form. */
+const FORM_FIELDS: Readonly<Record<string, string>> = {
+  name: 'name',
+  authPolicyId: 'policy',
+  username: 'username',
+  enrollment: 'username',
+}
+
+function fieldOf(failure: Failure): string | undefined {
+  return FORM_FIELDS[refusedField(failure) ?? '']
 }
 
 const BLANK: InviteValues = {

@@ -29,8 +29,10 @@ const ALL = { limit: 500, offset: 0 }
 
 export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
   const idIn = ({ head }: ConsoleCall) => head.path['id'] as CaId
-  const onePage = async (call: ConsoleCall, error?: string, values?: CaValues) =>
-    caPage(call.frame, { ca: shown(await findCa(ports, idIn(call))), values, error })
+  const onePage = async (
+    call: ConsoleCall,
+    more: { error?: string; values?: CaValues; proof?: string } = {},
+  ) => caPage(call.frame, { ca: shown(await findCa(ports, idIn(call))), ...more })
 
   routes.show(CAS_PATH, async ({ frame }) => {
     const { rows } = await listCas(ports, ALL)
@@ -40,9 +42,14 @@ export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
   routes.show(`${CAS_PATH}/new`, async ({ frame }) => newCaPage(frame, { name: '', certPem: '' }))
 
   routes.act(
-    { url: CAS_PATH, page: `${CAS_PATH}/new`, needs: 'fresh-login' },
+    {
+      url: CAS_PATH,
+      page: `${CAS_PATH}/new`,
+      needs: 'fresh-login',
+      again: async ({ frame }, fields) => newCaPage(frame, newIn(fields)),
+    },
     async ({ frame, caller }, fields) => {
-      const values = { name: textIn(fields, 'name').trim(), certPem: textIn(fields, 'certPem') }
+      const values = newIn(fields)
       return orAgain(
         async () => {
           const value = { ...values, isAuthEnabled: true }
@@ -56,7 +63,9 @@ export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
 
   routes.show(ONE, (call) => onePage(call))
 
-  routes.act({ url: ONE, page: ONE, needs: 'fresh-login' }, (call, fields) => {
+  const again = (call: ConsoleCall, fields: Fields) => onePage(call, { values: valuesIn(fields) })
+
+  routes.act({ url: ONE, page: ONE, needs: 'fresh-login', again }, (call, fields) => {
     const values = valuesIn(fields)
     return orAgain(
       async () => {
@@ -66,18 +75,27 @@ export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
         await updateCa(ports, idIn(call), change, call.caller)
         return backTo(caPath(idIn(call)), 'ca-changed')
       },
-      (error) => onePage(call, error, values),
+      (error) => onePage(call, { error, values }),
     )
   })
 
-  routes.act({ url: `${ONE}/verify`, page: ONE, needs: 'fresh-login' }, (call, fields) =>
-    orAgain(
-      async () => {
-        await verifyCa(ports, idIn(call), textIn(fields, 'proof'), call.caller)
-        return backTo(caPath(idIn(call)), 'ca-verified')
-      },
-      (error) => onePage(call, error),
-    ),
+  routes.act(
+    {
+      url: `${ONE}/verify`,
+      page: ONE,
+      needs: 'fresh-login',
+      again: (call, fields) => onePage(call, { proof: textIn(fields, 'proof') }),
+    },
+    (call, fields) => {
+      const proof = textIn(fields, 'proof')
+      return orAgain(
+        async () => {
+          await verifyCa(ports, idIn(call), proof, call.caller)
+          return backTo(caPath(idIn(call)), 'ca-verified')
+        },
+        (error) => onePage(call, { error, proof }),
+      )
+    },
   )
 
   routes.act({ url: `${ONE}/delete`, page: ONE, needs: 'fresh-login' }, (call) =>
@@ -86,9 +104,13 @@ export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
         await deleteCa(ports, idIn(call), call.caller)
         return backTo(CAS_PATH, 'ca-deleted')
       },
-      (error) => onePage(call, error),
+      (error) => onePage(call, { error }),
     ),
   )
+}
+
+function newIn(fields: Fields) {
+  return { name: textIn(fields, 'name').trim(), certPem: textIn(fields, 'certPem') }
 }
 
 function valuesIn(fields: Fields): CaValues {

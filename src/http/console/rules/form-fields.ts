@@ -1,5 +1,4 @@
 /** Reads the fields of the console's own forms. Only our pages send them, so an invalid field counts as missing. */
-import type { Failure } from '../../../errors/catalogue.ts'
 import type { Fields } from '../../reading/fields.ts'
 
 /** The longest text in a form: a PEM certificate, or a token. */
@@ -11,7 +10,7 @@ export function textIn(fields: Fields, name: string): string {
   return typeof value === 'string' && value.length <= LONGEST ? value : ''
 }
 
-function textsIn(fields: Fields, name: string): readonly string[] {
+export function textsIn(fields: Fields, name: string): readonly string[] {
   return (fields.get(name) ?? []).filter((value) => typeof value === 'string')
 }
 
@@ -39,10 +38,4 @@ export function valuesLike<Values extends object>(blank: Values, fields: Fields)
     return [name, Array.isArray(value) ? textsIn(fields, name) : textIn(fields, name)]
   })
   return Object.fromEntries(values)
-}
-
-/** The sentence of the catalogue, with the field, as over the management API. */
-export function sentenceOf({ message, field }: Failure): string {
-  const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
-  return field === undefined ? sentence : `${sentence} ${field.field}: ${field.reason}.`
 }

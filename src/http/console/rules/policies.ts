@@ -26,6 +26,7 @@ import type { PolicyValues } from '../../../web/console/rules/policy-form.ts'
 import { policyPreviewPage } from '../../../web/console/rules/policy-preview-page.ts'
 import { readBody } from '../../edge-api/read-body.ts'
 import { chosenOf } from '../../management-api/rules/auth-policies.ts'
+import type { Fields } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes, consolePage } from '../console-route.ts'
 import type { ConsolePorts } from '../ports.ts'
 import { valuesLike, wholeIn } from './form-fields.ts'
@@ -56,16 +57,23 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
     newPolicyPage(frame, { values: NEW_POLICY, signers: await signers() }),
   )
 
+  const newPage = async ({ frame }: ConsoleCall, fields: Fields, error?: string) =>
+    newPolicyPage(frame, {
+      values: valuesLike(NEW_POLICY, fields),
+      signers: await signers(),
+      error,
+    })
+
   routes.act(
-    { url: POLICIES_PATH, page: `${POLICIES_PATH}/new`, needs: 'fresh-login' },
-    async ({ frame, caller }, fields) => {
+    { url: POLICIES_PATH, page: `${POLICIES_PATH}/new`, needs: 'fresh-login', again: newPage },
+    async (call, fields) => {
       const values = valuesLike(NEW_POLICY, fields)
       return orAgain(
         async () => {
-          const id = await createPolicy(ports, chosenIn(values), caller)
+          const id = await createPolicy(ports, chosenIn(values), call.caller)
           return backTo(policyPath(id), 'policy-created')
         },
-        async (error) => newPolicyPage(frame, { values, signers: await signers(), error }),
+        (error) => newPage(call, fields, error),
       )
     },
   )
@@ -127,7 +135,9 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
     )
   })
 
-  routes.act({ url: ONE, page: ONE, needs: 'fresh-login' }, async (call, fields) => {
+  const again = (call: ConsoleCall, fields: Fields) => onePage(call, valuesLike(NEW_POLICY, fields))
+
+  routes.act({ url: ONE, page: ONE, needs: 'fresh-login', again }, async (call, fields) => {
     const values = valuesLike(NEW_POLICY, fields)
     const { id } = await policyIn(call)
     return orAgain(

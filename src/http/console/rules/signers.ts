@@ -54,7 +54,13 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
   )
 
   routes.act(
-    { url: `${SIGNERS_PATH}/by-hand`, page: `${SIGNERS_PATH}/new?by=hand`, needs: 'fresh-login' },
+    {
+      url: `${SIGNERS_PATH}/by-hand`,
+      page: `${SIGNERS_PATH}/new?by=hand`,
+      needs: 'fresh-login',
+      again: async ({ frame }, fields) =>
+        newSignerPage(frame, { discovered: NOTHING_YET, values: valuesIn(fields) }),
+    },
     async ({ frame, caller }, fields) => {
       const values = valuesIn(fields)
       return orAgain(
@@ -68,15 +74,15 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
   )
 
   routes.act(
-    { url: SIGNERS_PATH, page: `${SIGNERS_PATH}/new`, needs: 'fresh-login' },
+    {
+      url: SIGNERS_PATH,
+      page: `${SIGNERS_PATH}/new`,
+      needs: 'fresh-login',
+      again: async ({ frame }, fields) =>
+        newSignerPage(frame, { discovered: discoveredIn(fields) }),
+    },
     async ({ frame, caller }, fields) => {
-      const text = (name: string) => textIn(fields, name).trim()
-      const values = {
-        url: text('url'),
-        name: text('name'),
-        clientId: text('clientId'),
-        audience: text('audience'),
-      }
+      const values = discoveredIn(fields)
       return orAgain(
         async () => {
           const { url, clientId, audience } = read(SignerDiscovery, withoutEmpty(values, 'name'))
@@ -126,7 +132,9 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
       (error) => onePage(call, { error, values }),
     )
 
-  routes.act({ url: ONE, page: ONE, needs: 'fresh-login' }, (call, fields) => {
+  const again = (call: ConsoleCall, fields: Fields) => onePage(call, { values: valuesIn(fields) })
+
+  routes.act({ url: ONE, page: ONE, needs: 'fresh-login', again }, (call, fields) => {
     const values = valuesIn(fields)
     return patch(call, () => bodyOf(values), values)
   })
@@ -160,6 +168,16 @@ function withoutEmpty(values: object, ...others: readonly string[]): object {
       ([name, value]) => value !== '' && value !== undefined && !others.includes(name),
     ),
   )
+}
+
+function discoveredIn(fields: Fields) {
+  const text = (name: string) => textIn(fields, name).trim()
+  return {
+    url: text('url'),
+    name: text('name'),
+    clientId: text('clientId'),
+    audience: text('audience'),
+  }
 }
 
 function valuesIn(fields: Fields): SignerValues {

@@ -1,15 +1,17 @@
 /** GET /console/invite: a new person or device, and the link to hand over. */
+import { LONGEST_NAME } from '../../../protocol/limits.ts'
 import { form } from '../../account/layout.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
-import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
+import { type ConsoleFrame, confirmFirst, consoleLayout, type Refusal } from '../layout.ts'
 import { INVITE_SCREEN_PATH } from '../navigation.ts'
 import { section } from '../parts.ts'
+import { check, choice, textField } from '../rules/form-parts.ts'
 
 export interface InvitePage {
   readonly policies: readonly { readonly id: string; readonly name: string }[]
   readonly values: InviteValues
   /** Why the last attempt was refused. */
-  readonly error?: string
+  readonly refusal?: Refusal
 }
 
 /** What the form has in its fields. */
@@ -22,25 +24,24 @@ export interface InviteValues {
 }
 
 export function invitePage(frame: ConsoleFrame, page: InvitePage): SafeHtml {
-  const { policies, values, error } = page
-  const option = ({ id, name }: InvitePage['policies'][number]) =>
-    html`<option value="${id}"${id === values.policy ? html` selected` : undefined}>${name}</option>`
+  const { policies, values, refusal } = page
+  const fault = (field: string) => (refusal?.field === field ? refusal.message : undefined)
   const checked = (isChecked: boolean) => (isChecked ? html` checked` : undefined)
   const fields = html`<div class="fields">
 <fieldset><legend>Who is it for?</legend>
 <div class="check"><input type="radio" id="person" name="method" value="updb"${checked(!values.isDevice)}><label for="person">A person, who chooses a password</label></div>
 <div class="check"><input type="radio" id="device" name="method" value="ott"${checked(values.isDevice)}><label for="device">A program or device, which gets a certificate</label></div>
 </fieldset>
-<p><label for="name">Name</label><input id="name" name="name" value="${values.name}" required maxlength="100" autocomplete="off"></p>
-<p><label for="username">Username of the person, if it differs from the name</label><input id="username" name="username" value="${values.username}" maxlength="100" autocomplete="off" autocapitalize="none" spellcheck="false"></p>
-<p><label for="policy">Policy</label><select id="policy" name="policy">${policies.map(option)}</select></p>
-<div class="check"><input type="checkbox" id="isAdmin" name="isAdmin" value="yes"${checked(values.isAdmin)}><label for="isAdmin">Administrator: may do everything that you may</label></div>
+${textField({ name: 'name', label: 'Name', value: values.name, longest: LONGEST_NAME, isRequired: true, fault: fault('name') })}
+${textField({ name: 'username', label: 'Username of the person, if it differs from the name', value: values.username, longest: LONGEST_NAME, isExact: true, fault: fault('username') })}
+${choice({ name: 'policy', label: 'Policy', value: values.policy, choices: policies.map(({ id, name }) => [id, name] as const), fault: fault('policy') })}
+${check('isAdmin', 'Administrator: may do everything that you may', values.isAdmin)}
 <p><button type="submit">Create invitation</button></p>
 </div>`
   return consoleLayout(frame, {
     section: INVITE_SCREEN_PATH,
     title: 'Invite',
-    error,
+    error: refusal,
     content: html`${confirmFirst(frame)}${section(
       'New identity',
       html`<p class="lead">The next page shows a link and a QR code to hand over, once.</p>

@@ -75,17 +75,19 @@ export function caPage(
     readonly ca: ShownCa
     /** What the form shows; default: what is stored. */
     readonly values?: CaValues | undefined
+    /** What was pasted to verify it. */
+    readonly proof?: string
     readonly error?: string | undefined
   },
 ): SafeHtml {
-  const { ca, values = ca.values, error } = page
+  const { ca, values = ca.values, proof = '', error } = page
   const path = caPath(ca.id)
   return consoleLayout(frame, {
     section: CAS_PATH,
     title: ca.name,
     lead: stateOf(ca),
     error,
-    content: html`${confirmFirst(frame)}${ca.isVerified ? undefined : section('Prove that you have its key', steps(frame, ca, path))}
+    content: html`${confirmFirst(frame)}${ca.isVerified ? undefined : section('Prove that you have its key', steps(frame, ca, path, proof))}
 ${section(
   'The certificate',
   facts([
@@ -98,7 +100,12 @@ ${endings(frame, 'Delete it', { path: `${path}/delete`, label: 'Delete CA', cons
   })
 }
 
-function steps(frame: ConsoleFrame, { verificationToken }: ShownCa, path: string): SafeHtml {
+function steps(
+  frame: ConsoleFrame,
+  { verificationToken }: ShownCa,
+  path: string,
+  proof: string,
+): SafeHtml {
   return html`<ol class="steps">
 <li><h3>Create a request whose common name is the token</h3>
 <pre tabindex="0" aria-label="Command: create a request">openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \\
@@ -109,7 +116,7 @@ function steps(frame: ConsoleFrame, { verificationToken }: ShownCa, path: string
 ${form(
   frame.formToken,
   `${path}/verify`,
-  html`<div class="fields">${textArea({ name: 'proof', label: 'The signed certificate, in PEM', value: '', isRequired: true, example: '-----BEGIN CERTIFICATE-----' })}
+  html`<div class="fields">${textArea({ name: 'proof', label: 'The signed certificate, in PEM', value: proof, isRequired: true, example: '-----BEGIN CERTIFICATE-----' })}
 <div class="buttons"><button type="submit">Verify the CA</button></div></div>`,
 )}</li>
 </ol>`

@@ -2,7 +2,7 @@
 import type { Instant } from '../../../base/time/instant.ts'
 import { form } from '../../account/layout.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
-import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
+import { type ConsoleFrame, consoleLayout } from '../layout.ts'
 import { identityPath, POLICIES_PATH, policyPath } from '../navigation.ts'
 import { badge, plural, section, table, time } from '../parts.ts'
 import { hiddenPolicy, type PolicyValues } from './policy-form.ts'
@@ -51,7 +51,7 @@ ${page.restricted === 0 ? undefined : html`<p>${plural(page.restricted, 'legacy 
 ${
   changed.length === 0 || isRefused
     ? html`<p><a class="button quiet" href="${path}">Go back</a></p>`
-    : html`${confirmFirst(frame)}<div class="buttons">${form(frame.formToken, path, html`${hiddenPolicy(values)}<button${isHarmless ? undefined : html` class="bad"`} type="submit">Save the change</button>`)}<a class="button quiet" href="${path}">Cancel</a></div>`
+    : html`<div class="buttons">${form(frame.formToken, path, html`${hiddenPolicy(values)}<button${isHarmless ? undefined : html` class="bad"`} type="submit">Save the change</button>`)}<a class="button quiet" href="${path}">Cancel</a></div>`
 }`,
   })
 }

@@ -1,0 +1,224 @@
+/**
+ * What an administrator has typed when a form asks for a fresh login: it is there again after the login, and nothing is
+ * sent by itself. D-356, D-481.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { minutes } from '../../../src/base/time/duration.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
+import {
+  assertRefusedPage,
+  formTokenOf,
+  openConsole,
+  post,
+  signIn,
+} from '../../support/login/account.ts'
+import { administrate } from '../../support/management.ts'
+import { ADMIN, startService } from '../../support/service.ts'
+
+const openssl = await openOpenssl()
+after(() => openssl.close())
+const PASSWORD = 'a long enough passphrase'
+const COOKIE = '__Host-latchkey-console-input'
+const POLICY_NUMBERS = { minPasswordLength: '13', maxAttempts: '4', lockoutDurationMinutes: '7' }
+
+test('input survives a login that was too old', async (t) => {
+  const service = await startService(t)
+  const admin = await administrate(service)
+  const policy = await admin.createPolicy({ name: 'Strict' })
+  const signer = await admin.createSigner({ issuer: 'https://idp.example', name: 'Partner' })
+  const { pem } = await openssl.makeCa()
+  const ca = await admin.createCa({ name: 'Factory', certPem: (await openssl.makeCa()).pem })
+  const again = (page: string) => `/console/confirm?page=${encodeURIComponent(page)}`
+  /** With a token of its own: those before have expired. */
+  const countNamed = async (list: string, name: string): Promise<number> => {
+    const filter = encodeURIComponent(`name contains "${name}"`)
+    return (await (await administrate(service)).get(`/${list}?filter=${filter}`)).length
+  }
+  const kept = (setCookie: string | readonly string[] | undefined) =>
+    [setCookie ?? []].flat().find((line) => line.startsWith(`${COOKIE}=`))
+
+  /** The page with the form, its address, what is typed, and what the page must have then. */
+  const forms: readonly (readonly [string, string, Record<string, string>, RegExp])[] = [
+    [
+      '/console/invite',
+      '/console/invite',
+      { method: 'ott', name: 'Typed <i>', username: '', policy, isAdmin: 'yes' },
+      /name="method" value="ott" checked[\s\S]*value="Typed &#60;i&#62;"[\s\S]*name="isAdmin" value="yes" checked/,
+    ],
+    [
+      '/console/policies/new',
+      '/console/policies',
+      { name: 'Typed', allowCert: 'yes', ...POLICY_NUMBERS },
+      /value="Typed"[\s\S]*value="13"[\s\S]*name="allowCert" value="yes" checked/,
+    ],
+    [
+      `/console/signers/${signer}`,
+      `/console/signers/${signer}`,
+      { name: 'Typed', issuer: 'https://typed.example', tags: 'a = b' },
+      /value="Typed"[\s\S]*value="https:\/\/typed\.example"[\s\S]*>\na = b</,
+    ],
+    [
+      '/console/signers/new',
+      '/console/signers',
+      { url: 'https://typed.example', name: 'Typed', clientId: 'app' },
+      /value="https:\/\/typed\.example"[\s\S]*value="Typed"/,
+    ],
+    [
+      '/console/signers/new?by=hand',
+      '/console/signers/by-hand',
+      { name: 'Typed', issuer: 'https://typed.example', audience: 'me' },
+      /value="Typed"[\s\S]*value="https:\/\/typed\.example"/,
+    ],
+    [
+      '/console/cas/new',
+      '/console/cas',
+      { name: 'Typed', certPem: pem },
+      /value="Typed"[\s\S]*>\n-----BEGIN CERTIFICATE-----/,
+    ],
+    [
+      `/console/cas/${ca}`,
+      `/console/cas/${ca}`,
+      { name: 'Typed', identityRoles: 'a', matcher: 'ALL', parser: 'NONE', index: '3' },
+      /value="Typed"[\s\S]*>\na</,
+    ],
+    [
+      `/console/cas/${ca}`,
+      `/console/cas/${ca}/verify`,
+      { proof: pem },
+      /name="proof"[^>]*>\n-----BEGIN CERTIFICATE-----/,
+    ],
+  ]
+
+  await t.test('in every form that is filled in', async () => {
+    for (const [page, action, fields, expected] of forms) {
+      const { browser, page: read, send } = await openConsole(service)
+      service.clock.advance(minutes(6))
+      const reply = await send(page, action, fields)
+      assert.equal(reply.status, 303, reply.text)
+      assert.equal(reply.headers.location, page, 'nothing of it is in the address')
+      const cookie = kept(reply.headers['set-cookie']) ?? ''
+      assert.match(cookie, /; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=600$/)
+      assert.doesNotMatch(Buffer.from(cookie, 'base64').toString('latin1'), /Typed/)
+      const before = await read(page)
+      assert.match(
+        before,
+        /Nothing was changed yet, because you signed in a while ago\. What you entered stays/,
+      )
+      assert.match(before, expected)
+      assert.ok(before.includes(again(page).replaceAll('&', '&#38;')), 'the way to the login')
+
+      await signIn(service, browser, again(page), ADMIN)
+      const after = await read(page)
+      assert.match(after, /Thank you\. What you entered is still here/, page)
+      assert.match(after, expected)
+      assert.doesNotMatch(await read(page), expected, 'it is shown once')
+    }
+    for (const list of ['identities', 'auth-policies', 'external-jwt-signers', 'cas']) {
+      assert.equal(await countNamed(list, 'Typed'), 0, 'nothing was sent by itself')
+    }
+  })
+
+  await t.test('and can be saved then', async () => {
+    const { browser, page, send } = await openConsole(service)
+    service.clock.advance(minutes(6))
+    await send('/console/policies/new', '/console/policies', {
+      name: 'Saved later',
+      allowCert: 'yes',
+      ...POLICY_NUMBERS,
+    })
+    await signIn(service, browser, again('/console/policies/new'), ADMIN)
+    const html = await page('/console/policies/new')
+    const typed = /name="name" value="([^"]*)"/.exec(html)?.[1] ?? ''
+    const saved = await post(service, browser, '/console/policies', [
+      ['formToken', formTokenOf(html, '/console/policies')],
+      ['name', typed],
+      ['allowCert', 'yes'],
+      ...(Object.entries(POLICY_NUMBERS) as [string, string][]),
+    ])
+    assert.equal(saved.status, 303, saved.text)
+    assert.equal(await countNamed('auth-policies', 'Saved later'), 1)
+  })
+
+  await t.test('a policy is still changed after its preview', async () => {
+    const { browser, page, send } = await openConsole(service)
+    service.clock.advance(minutes(6))
+    const path = `/console/policies/${policy}`
+    const fields = { name: 'Typed', allowCert: 'yes', ...POLICY_NUMBERS }
+    const preview = await send(path, `${path}/preview`, fields)
+    assert.equal(preview.status, 200, preview.text)
+    const formToken = formTokenOf(preview.text, path)
+    const form = Object.entries({ formToken, ...fields })
+    assert.equal((await post(service, browser, path, form)).headers.location, path)
+    await signIn(service, browser, again(path), ADMIN)
+    assert.match(await page(path), /name="name" value="Typed"[\s\S]*value="13"/)
+  })
+
+  await t.test(
+    'the link to the login leads back to a page, from the answer to a form too',
+    async () => {
+      const { browser, send } = await openConsole(service)
+      service.clock.advance(minutes(6))
+      const path = `/console/signers/${signer}`
+      const checked = await send(path, `${path}/check`, { jwt: 'x' })
+      const link = /href="(\/console\/confirm\?page=[^"]+)"/.exec(checked.text)?.[1] ?? ''
+      const back = await signIn(service, browser, link, ADMIN)
+      assert.equal((await browser.get(back.headers.location ?? '')).status, 200)
+    },
+  )
+
+  await t.test('nobody else sees it', async () => {
+    const other = await (await administrate(service)).createIdentity({
+      name: 'Other',
+      password: PASSWORD,
+      isAdmin: true,
+    })
+    const { browser, page, send } = await openConsole(service)
+    service.clock.advance(minutes(6))
+    const typed = { method: 'ott', name: 'Of the first', policy: 'default' }
+    await send('/console/invite', '/console/invite', typed)
+    assert.match(await page('/console/invite'), /Of the first/)
+    // It belongs to its page.
+    assert.doesNotMatch(await page('/console/policies/new'), /Of the first/)
+    // Attack: the next administrator at the same browser.
+    await signIn(service, browser, again('/console/invite'), other)
+    assert.doesNotMatch(await page('/console/invite'), /Of the first/)
+    await signIn(service, browser, again('/console/invite'), ADMIN)
+    service.clock.advance(minutes(6))
+    await send('/console/invite', '/console/invite', typed)
+    const out = await send('/console/identities', '/console/sign-out')
+    assert.match(kept(out.headers['set-cookie']) ?? '', /=; .*Max-Age=0$/)
+  })
+
+  await t.test('a form that our page did not send leaves nothing behind', async () => {
+    // Attack: a page of somebody else fills in a form that the administrator would only have to confirm.
+    const { browser, page } = await openConsole(service)
+    const formToken = formTokenOf(await page('/console/invite'), '/console/invite')
+    service.clock.advance(minutes(6))
+    const form = [
+      ['formToken', formToken],
+      ['name', 'Planted'],
+    ] as [string, string][]
+    for (const [fields, headers] of [
+      [[['formToken', 'x'], ...form.slice(1)] as [string, string][], {}],
+      [form, { 'sec-fetch-site': 'cross-site' }],
+      [form, { origin: 'https://evil.example' }],
+    ] as const) {
+      const reply = await post(service, browser, '/console/invite', fields, headers)
+      await assertRefusedPage(service, reply, 403, 'FORBIDDEN')
+      assert.equal(kept(reply.headers['set-cookie']), undefined)
+    }
+    assert.doesNotMatch(await page('/console/invite'), /Planted/)
+  })
+
+  await t.test('what does not fit into a cookie is not promised', async () => {
+    const { page, send } = await openConsole(service)
+    service.clock.advance(minutes(6))
+    const fields = { name: 'Typed', tags: `a = ${'x'.repeat(4000)}` }
+    const reply = await send('/console/policies/new', '/console/policies', fields)
+    assert.equal(reply.status, 303)
+    assert.equal(kept(reply.headers['set-cookie']), undefined)
+    const html = await page('/console/policies/new')
+    assert.match(html, /Nothing was changed, because you signed in a while ago\. <a /)
+  })
+})
