@@ -199,6 +199,7 @@ const OF_THE_CONSOLE: Addresses = {
   '/identities/:id': 'GET public',
   '/identities/:id/delete': 'POST public',
   '/identities/:id/disable': 'POST public',
+  '/identities/:id/edit': 'GET public, POST public',
   '/identities/:id/enable': 'POST public',
   '/identities/:id/invite': 'POST public',
   '/identities/:id/re-invite': 'POST public',

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
+import { minutes } from '../../src/base/time/duration.ts'
 import { checkWithAxe } from '../support/browser/axe.ts'
 import { quietPage } from '../support/browser/browser-complaints.ts'
 import { sendPassword } from '../support/browser/browser-login.ts'
@@ -69,6 +70,7 @@ test('the console in a browser', async (t) => {
     identities: '/console/identities',
     'no identity': '/console/identities?name=nobody',
     identity: `/console/identities/${evil.id}`,
+    'edited identity': `/console/identities/${evil.id}/edit`,
     'identity with a second factor': `/console/identities/${enrolled.id}`,
     search: `/console/search?q=e`,
     sessions: '/console/sessions',
@@ -159,6 +161,61 @@ test('the console in a browser', async (t) => {
     await focus(page, 'Enable')
     await page.keyboard.press('Enter')
     await page.getByText('The identity is enabled.').waitFor()
+  })
+
+  await t.test(
+    'an identity is edited without scripts, and input survives a new login',
+    async (t) => {
+      const page = await newPage(t, { javaScriptEnabled: false })
+      const person = await admin.createIdentity({ name: 'Bob Example', password: PASSWORD })
+      await open(page, `/console/identities/${person.id}`)
+      await page.getByRole('link', { name: 'Edit' }).click()
+      await page.getByLabel('Name').fill('Alice Example')
+      await page.getByLabel('Roles').fill('engineering\non-call')
+      await page.getByRole('button', { name: 'Save' }).click()
+      const taken = 'This name is already taken. Choose another one.'
+      await page.getByRole('alert').getByRole('link', { name: taken }).click()
+      await picture(page, 'edit refused')
+      const name = page.getByRole('textbox', {
+        name: 'Name',
+        description: `${taken} Usernames stay as they are.`,
+      })
+      assert.equal(await name.inputValue(), 'Alice Example')
+      await name.fill('Robert Example')
+      service.clock.advance(minutes(6))
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('link', { name: 'Confirm that it is you' }).click()
+      await sendPassword(page, ADMIN)
+      await page.getByRole('status').getByText('What you entered is still here').waitFor()
+      assert.equal(await page.getByLabel('Roles').inputValue(), 'engineering\non-call')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('status').getByText('The identity was changed.').waitFor()
+      await page.getByRole('heading', { level: 1, name: 'Robert Example' }).waitFor()
+      await page.getByText('engineering, on-call').waitFor()
+    },
+  )
+
+  await t.test('changes that end sessions, and changes of others, are asked about', async (t) => {
+    const page = await newPage(t)
+    const person = await admin.createIdentity({ name: 'Carol Example', password: PASSWORD })
+    await logInAs(service, person)
+    await open(page, `/console/identities/${person.id}/edit`)
+    await page.getByLabel('Name').fill('Alice Example')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('This name is already taken.').first().waitFor()
+    assert.deepEqual((await checkWithAxe(page)).violations, [])
+    const second = await administrate(service)
+    await second.call('PATCH', `/identities/${person.id}`, { name: 'Caroline Example' })
+    await page.getByLabel('Name').fill('Carola Example')
+    await page.getByLabel('Administrator').check()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('alert').getByText('Saving ends 1 session of Caroline Example.').waitFor()
+    await page.getByText('it is “Caroline Example” now.').waitFor()
+    await picture(page, 'edit asked')
+    assert.deepEqual((await checkWithAxe(page)).violations, [])
+    await page.getByRole('button', { name: 'Save anyway' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Carola Example' }).waitFor()
+    await page.getByText('Administrator', { exact: true }).waitFor()
   })
 
   await t.test('without scripts: search, end a session, explain a refusal', async (t) => {

@@ -6,6 +6,7 @@ import { consoleRoutes } from './console-route.ts'
 import { addAudit } from './events/audit.ts'
 import { addExplain } from './events/explain.ts'
 import { addLiveChanges } from './events/live-changes.ts'
+import { addIdentityEdit } from './identities/edit.ts'
 import { addIdentityScreens } from './identities/identities.ts'
 import { addIdentityScreen } from './identities/identity.ts'
 import { addInvite } from './identities/invite.ts'
@@ -27,6 +28,7 @@ export function addConsole(router: Router, ports: ConsolePorts, listener: Listen
   addSearch(routes, ports)
   addIdentityScreens(routes, ports)
   addIdentityScreen(routes, ports)
+  addIdentityEdit(routes, ports)
   addInvite(routes, ports)
   addSessionScreens(routes, ports)
   addSessionScreen(routes, ports)

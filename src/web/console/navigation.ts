@@ -41,6 +41,7 @@ export const MENU: readonly MenuEntry[] = [
 ]
 
 export const identityPath = (id: string) => `${IDENTITIES_PATH}/${encodeURIComponent(id)}`
+export const identityEditPath = (id: string) => `${identityPath(id)}/edit`
 export const sessionPath = (id: string) => `${SESSIONS_PATH}/${encodeURIComponent(id)}`
 export const eventPath = (id: string) => `${AUDIT_PATH}/events/${encodeURIComponent(id)}`
 

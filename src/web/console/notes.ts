@@ -18,6 +18,8 @@ export const CONSOLE_NOTES = {
   'ca-verified': 'The CA is verified.',
   'ca-deleted': 'The CA was deleted.',
   'signed-in-again': 'You were signed out in the meantime, so nothing was changed.',
+  'identity-changed': 'The identity was changed.',
+  'nothing-to-change': 'Nothing was changed: everything is as it was.',
   'identity-disabled': 'The identity is disabled. Its sessions have ended.',
   'identity-enabled': 'The identity is enabled.',
   'identity-deleted': 'The identity was deleted.',

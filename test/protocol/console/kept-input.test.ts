@@ -25,10 +25,12 @@ const POLICY_NUMBERS = { minPasswordLength: '13', maxAttempts: '4', lockoutDurat
 test('input survives a login that was too old', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
+  const person = await admin.createIdentity({ name: 'Ann', password: PASSWORD })
   const policy = await admin.createPolicy({ name: 'Strict' })
   const signer = await admin.createSigner({ issuer: 'https://idp.example', name: 'Partner' })
   const { pem } = await openssl.makeCa()
   const ca = await admin.createCa({ name: 'Factory', certPem: (await openssl.makeCa()).pem })
+  const edit = `/console/identities/${person.id}/edit`
   const again = (page: string) => `/console/confirm?page=${encodeURIComponent(page)}`
   /** With a token of its own: those before have expired. */
   const countNamed = async (list: string, name: string): Promise<number> => {
@@ -46,6 +48,7 @@ test('input survives a login that was too old', async (t) => {
       { method: 'ott', name: 'Typed <i>', username: '', policy, isAdmin: 'yes' },
       /name="method" value="ott" checked[\s\S]*value="Typed &#60;i&#62;"[\s\S]*name="isAdmin" value="yes" checked/,
     ],
+    [edit, edit, { name: 'Typed', roleAttributes: 'a\nb' }, /value="Typed"[\s\S]*>\na\nb</],
     [
       '/console/policies/new',
       '/console/policies',

@@ -6,6 +6,7 @@ import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
 import {
   auditPath,
   IDENTITIES_PATH,
+  identityEditPath,
   identityPath,
   sessionPath,
   sessionsPath,
@@ -102,6 +103,7 @@ export function identityPage(frame: ConsoleFrame, page: IdentityPage): SafeHtml 
         ['ID', html`<code>${id}</code>`],
         ...page.tags.map(([tag, value]) => [`Tag ${tag}`, html`<bdi>${value}</bdi>`] as const),
       ]),
+      html`<a class="button quiet" href="${identityEditPath(id)}">Edit</a>`,
     )}<div class="columns">
 ${section('Ways to sign in', credentials(frame, page))}
 ${section('Change', changes(frame, page))}
