@@ -97,7 +97,8 @@ export async function signOutOfBrowser(
   const caller = { ...call.caller, actorId: session.identityId }
   const { ended } = await ports.collectedEndings.collect(() => logOut(ports, session, caller))
   const answer =
-    goOn(way) ?? page(200, signedOutPage(call.presentation, await listener.readEnd(ended)))
+    goOn(way) ??
+    page(200, signedOutPage(call.presentation, ACCOUNT_PATH, await listener.readEnd(ended)))
   return withCookies(withEnding(ports, answer, ended), [cookies.clearSession()])
 }
 
@@ -111,7 +112,7 @@ export function goOn({ location, state }: WayOn): Answer | undefined {
 
 /** Deletes a cookie that is no longer valid. A cookie that was not sent is left alone, because it may be valid. */
 function nothingToEnd(call: Call, way: WayOn): Answer {
-  const answer = goOn(way) ?? page(200, notSignedInPage(call.presentation))
+  const answer = goOn(way) ?? page(200, notSignedInPage(call.presentation, ACCOUNT_PATH))
   return cookies.session(call) === undefined
     ? answer
     : withCookies(answer, [cookies.clearSession()])

@@ -9,6 +9,7 @@ import type { AccountPorts } from '../../domain/account/ports.ts'
 import { invalid } from '../../domain/refusals.ts'
 import { endByHint } from '../../domain/tokens/end-by-hint.ts'
 import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
+import { ACCOUNT_PATH } from '../../web/account/layout.ts'
 import { signedOutPage } from '../../web/login/pages/signed-out-page.ts'
 import { type Answer, json, page } from '../answer.ts'
 import type { Call } from '../call.ts'
@@ -88,7 +89,7 @@ async function end(
   const answer =
     goOn(way) ??
     (call.wantsHtml
-      ? page(200, signedOutPage(call.presentation, await listener.readEnd(ended)))
+      ? page(200, signedOutPage(call.presentation, ACCOUNT_PATH, await listener.readEnd(ended)))
       : json(200, {}))
   return withEnding(ports, answer, ended)
 }

@@ -146,6 +146,12 @@ test('a browser logs in through an IdP', async (t) => {
     assert.ok(blocked.text.includes(`<strong><bdi>${person.name}</bdi></strong>`), blocked.text)
     assert.match(blocked.text, />Use another account<\/a>/)
     const [, href = ''] = /<a class="choice only" href="([^"]+)"/.exec(blocked.text) ?? []
+    // The page is the same after the provider has refused.
+    const first = sentTo(await browser.get(href.replaceAll('&#38;', '&')))
+    const refused = await browser.get(callbackPath(first, { error: 'access_denied' }))
+    assert.match(refused.text, /<h1>One more sign-in<\/h1>/)
+    assert.ok(refused.text.includes(`<strong><bdi>${person.name}</bdi></strong>`), refused.text)
+    assert.match(refused.text, />Use another account<\/a>/)
     const location = sentTo(await browser.get(href.replaceAll('&#38;', '&')))
     const code = idp.approve(location, 'bob')
     const reply = await browser.get(callbackPath(location, { code }))

@@ -21,7 +21,7 @@ import { textField } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import { keepCookies, keptCookies, stepOrigin } from './browser-cookie.ts'
-import { during } from './during.ts'
+import { during, partly } from './during.ts'
 import { answerStep, LOGIN_ROUTE, MENDABLE, readStep, withForm } from './login-step.ts'
 import { choicePage, fetchJwtFrom, secondPage } from './signer-choice.ts'
 
@@ -86,10 +86,15 @@ export function addLoginExternal(
       }
       const origin = stepOrigin(call, listener.corsOrigins)
       const returned = await recogniseReturn(ports, state, keptCookies(call), origin)
-      const { request: found, trip, signer } = returned
+      const { request: found, trip, signer, kept } = returned
       const { authRequestId } = trip
-      const form = (_: string, code: FailureCode) =>
-        pageAfter(during(call, found), { ...trip, signer }, code, ports)
+      const form = async (_: string, code: FailureCode) => {
+        const shown =
+          kept === undefined
+            ? during(call, found)
+            : await partly(ports, call, { ask: found.ask, primary: kept.primary }, authRequestId)
+        return pageAfter(shown, { ...trip, signer }, code, ports)
+      }
       const fetchJwt = fetchJwtFrom(
         ports,
         () => during(call, found),

@@ -30,22 +30,34 @@ ${hidden}<button type="submit">${say('signOut.submit')}</button>
   })
 }
 
-export function signedOutPage(presentation: Presentation, end?: ShownEnd): SafeHtml {
+/** `account`: the address of the account page. */
+export function signedOutPage(
+  presentation: Presentation,
+  account: string,
+  end?: ShownEnd,
+): SafeHtml {
   const { say } = presentation
   return layout(presentation, {
     title: say('signedOut.title'),
     // The address may carry the hint that ended the session; it is not sent again.
     address: 'none',
-    content: html`<p>${say('signedOut.message')}</p>${endNote(presentation, end)}`,
+    content: html`<p>${say('signedOut.message')}</p>${endNote(presentation, end)}
+${wayOn(presentation, account)}`,
   })
 }
 
 /** There was no session to end, and the page does not claim that it ended one. */
-export function notSignedInPage(presentation: Presentation): SafeHtml {
+export function notSignedInPage(presentation: Presentation, account: string): SafeHtml {
   const { say } = presentation
   return layout(presentation, {
     title: say('notSignedIn.title'),
     content: html`<p>${say('notSignedIn.message')}</p>
-<p class="note">${say('notSignedIn.others')}</p>`,
+<p class="note">${say('notSignedIn.others')}</p>
+${wayOn(presentation, account)}`,
   })
+}
+
+/** Without the address of an application, the account is where a user can go on. */
+function wayOn({ say }: Presentation, account: string): SafeHtml {
+  return html`<p class="instead"><a href="${account}">${say('signOut.account')}</a></p>`
 }

@@ -96,6 +96,7 @@ export const LOGIN: Readonly<Record<keyof typeof EN, string>> = {
   'signOut.others': 'Anwendungen und Ihre anderen Geräte bleiben angemeldet.',
   'signOut.submit': 'Abmelden',
   'signOut.stay': 'Angemeldet bleiben',
+  'signOut.account': 'Zu Ihrem Konto',
 
   'notSignedIn.title': 'Sie sind nicht angemeldet',
   'notSignedIn.message':

@@ -86,6 +86,7 @@ export const LOGIN = {
   'signOut.others': 'Applications and your other devices stay signed in.',
   'signOut.submit': 'Sign out',
   'signOut.stay': 'Stay signed in',
+  'signOut.account': 'Go to your account',
 
   'notSignedIn.title': 'You are not signed in',
   'notSignedIn.message':
