@@ -146,6 +146,28 @@ test('the console in a browser', async (t) => {
     }
   })
 
+  await t.test('a message stands in the middle, and marks stand together', async (t) => {
+    const page = await newPage(t)
+    await open(page, '/console/identities')
+    await page.getByRole('link', { name: 'admin', exact: true }).last().click()
+    const marks = page.locator('main > .heading .badge')
+    await marks.first().waitFor()
+    const [first, second] = await Promise.all([
+      marks.nth(0).boundingBox(),
+      marks.nth(1).boundingBox(),
+    ])
+    assert.ok(first && second)
+    const gap = second.x - (first.x + first.width)
+    assert.ok(gap >= 0 && gap < 20, `the marks are ${gap} px apart`)
+    await page.getByRole('cell', { name: 'Password', exact: true }).first().waitFor()
+    await page.goto(`${service.baseUrl}/console/identities/nothing`)
+    const card = await page.getByRole('main').boundingBox()
+    const size = page.viewportSize()
+    assert.ok(card && size)
+    const below = size.height - card.y - card.height
+    assert.ok(Math.abs(card.y - below) <= 2, `${card.y} px above, ${below} px below`)
+  })
+
   await t.test('with the keyboard alone: find a person, disable and enable them', async (t) => {
     const page = await newPage(t)
     await open(page, '/console/identities')

@@ -2,10 +2,9 @@
 import { days } from '../../../base/time/duration.ts'
 import { instant, minus } from '../../../base/time/instant.ts'
 import { type Overview, readOverview } from '../../../domain/overview/overview.ts'
-import { AMR_WORDS, USER_PRESENT } from '../../../protocol/factors/amr.ts'
-import { SECOND_FACTORS } from '../../../protocol/factors/second-factors.ts'
 import { CONSOLE_PATH } from '../../../web/console/navigation.ts'
 import { type OverviewPage, overviewPage } from '../../../web/console/overview/overview-page.ts'
+import { proofName } from '../../../web/console/proof-name.ts'
 import type { ConsoleRoutes } from '../console-route.ts'
 import type { ConsolePorts } from '../ports.ts'
 
@@ -16,7 +15,7 @@ export function addOverviewScreen(routes: ConsoleRoutes, ports: ConsolePorts): v
     return overviewPage(frame, {
       ...overview,
       liveSessions: liveSessionsOf(overview),
-      proofs: overview.proofs.map(({ amr, sessions }) => ({ name: nameOf(amr), sessions })),
+      proofs: overview.proofs.map(({ amr, sessions }) => ({ name: proofName(amr), sessions })),
       expiring: expiring.rows,
       expiringCertificates: expiring.enrolledCertificates,
       lastBackup: lastBackup?.at,
@@ -48,20 +47,4 @@ function liveSessionsOf({
       { from: today, sessions: Math.max(now, highestToday) },
     ],
   }
-}
-
-const NAMES: Readonly<Record<string, string>> = {
-  [AMR_WORDS.password]: 'Password',
-  [AMR_WORDS.cert]: 'Certificate',
-  [AMR_WORDS['ext-jwt']]: 'External account',
-  [SECOND_FACTORS.totp.amr]: 'authenticator app',
-  [SECOND_FACTORS.passkey.amr]: 'passkey',
-}
-
-function nameOf(amr: readonly string[]): string {
-  // RFC 8176 `mfa` says only that there were several, and `user` that the user was there, which the others already imply.
-  const shown = amr
-    .filter((word) => word !== 'mfa' && word !== USER_PRESENT)
-    .map((word) => NAMES[word] ?? word)
-  return shown.join(' + ') || 'Unknown'
 }

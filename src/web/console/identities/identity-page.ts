@@ -85,7 +85,7 @@ export function identityPage(frame: ConsoleFrame, page: IdentityPage): SafeHtml 
   return consoleLayout(frame, {
     section: IDENTITIES_PATH,
     title: name,
-    lead: stateOf(page),
+    lead: html`<p class="lead">${stateOf(page)}</p>`,
     content: html`${confirmFirst(frame)}${section(
       'About',
       facts([

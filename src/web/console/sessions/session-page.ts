@@ -9,6 +9,7 @@ import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
 import { SESSIONS_PATH } from '../navigation.ts'
 import { badge, dangerous, empty, facts, section, type Tone, table, time } from '../parts.ts'
 import { programName } from '../program-name.ts'
+import { proofName } from '../proof-name.ts'
 import type { ListedSession } from './session-table.ts'
 import { END_SESSIONS_PATH } from './sessions-page.ts'
 
@@ -87,7 +88,7 @@ function about({ id, identity, live }: SessionPage): SafeHtml {
       ['User agent', live.userAgent && html`<bdi>${live.userAgent}</bdi>`],
       ['Address', html`<code>${live.address}</code>`],
       ['Client', live.clientId && html`<bdi>${live.clientId}</bdi>`],
-      ['Proven by', live.amr.join(', ')],
+      ['Proven by', html`${proofName(live.amr)} <span class="hint">${live.amr.join(', ')}</span>`],
       ['Began', time(live.createdAt)],
       ['Ends', time(live.expiresAt)],
     ] as const)

@@ -4,6 +4,7 @@ import { type HtmlValue, html, type SafeHtml } from '../../login/html.ts'
 import { identityPath, sessionPath } from '../navigation.ts'
 import { badge, type Column, table, time } from '../parts.ts'
 import { programName } from '../program-name.ts'
+import { proofName } from '../proof-name.ts'
 
 export interface ListedSession {
   readonly id: string
@@ -39,7 +40,7 @@ export const OWNER_COLUMN: Column<ListedSession> = {
 export const SESSION_COLUMNS: readonly Column<ListedSession>[] = [
   { title: 'Program', look: 'wide', cell: programCell },
   { title: 'Address', cell: ({ address }) => html`<code>${address}</code>` },
-  { title: 'Proven by', cell: ({ amr }) => amr.join(', ') || '–' },
+  { title: 'Proven by', cell: ({ amr }) => proofName(amr) },
   { title: 'Began', cell: ({ createdAt }) => time(createdAt) },
   { title: 'Ends', cell: ({ expiresAt }) => time(expiresAt) },
 ]
