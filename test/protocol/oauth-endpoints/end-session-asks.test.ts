@@ -85,7 +85,7 @@ test('the confirmation ends the session of the browser and its token, and says s
   const reply = await confirm(service, browser, await browser.get(PATH))
   assert.equal(reply.status, 200, reply.text)
   assert.equal(headingOf(reply.text), 'Signed out')
-  assert.match(reply.text, /<a href="\/account">Go to your account<\/a>/)
+  assert.match(reply.text, /<a href="\/account" rel="noreferrer">Go to your account<\/a>/)
   assert.equal(browser.cookies.get(SESSION_COOKIE) || undefined, undefined, 'R113: the cookie goes')
   assert.equal(await isSignedIn(browser), false)
   // A copy of the cookie does not work either.
@@ -131,7 +131,7 @@ test('tells a browser without a session that there is none, and never that it wa
     assert.equal(reply.status, 200, reply.text)
     assert.equal(headingOf(reply.text), 'You are not signed in')
     assert.doesNotMatch(reply.text, /Signed out|<form/)
-    assert.match(reply.text, /<a href="\/account">Go to your account<\/a>/)
+    assert.match(reply.text, /<a href="\/account" rel="noreferrer">Go to your account<\/a>/)
     // A cookie that was not sent, as from another site, is not deleted.
     assert.equal(reply.headers['set-cookie'] !== undefined, isSent)
     // An application can still get its redirect: the page claims nothing on the way.

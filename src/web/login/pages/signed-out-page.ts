@@ -57,7 +57,7 @@ ${wayOn(presentation, account)}`,
   })
 }
 
-/** Without the address of an application, the account is where a user can go on. */
+/** Without the address of an application, the account is where a user can go on. The address may carry the hint. */
 function wayOn({ say }: Presentation, account: string): SafeHtml {
-  return html`<p class="instead"><a href="${account}">${say('signOut.account')}</a></p>`
+  return html`<p class="instead"><a href="${account}" rel="noreferrer">${say('signOut.account')}</a></p>`
 }
