@@ -66,6 +66,16 @@ test('does not wait for a response that never comes, or does not end', async (t)
   }
 })
 
+test('does not wait for a server that switches to another protocol', async (t) => {
+  const endpoint = await serve(t, (_request, response) => {
+    response.writeHead(101, { connection: 'upgrade', upgrade: 'x' }).end()
+  })
+  const post = createPostJson({ endpoint, headers: {} })
+  await assert.rejects(post({}, seconds(60)), {
+    message: 'the host switched protocols without a request',
+  })
+})
+
 test('an unreachable server is a failure with only its code', async (t) => {
   const endpoint = await serve(t, () => {})
   const gone = new URL(endpoint)

@@ -65,6 +65,11 @@ export function createPostJsonText(target: PostTarget): PostJsonText {
           response.resume()
         })
         request.on('error', reject)
+        // Without a listener, the request would end with neither a response nor an error, nor its timeout.
+        request.on('upgrade', (_, socket) => {
+          socket.destroy()
+          reject(new Refusal('the host switched protocols without a request'))
+        })
         request.end(body)
       })
       if (status < 200 || status > 299) throw new Refusal(`the answer has the status ${status}`)

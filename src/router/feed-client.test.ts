@@ -263,6 +263,24 @@ test('a refusal by the controller is tried again, with one warning, until it is 
   )
 })
 
+test('a controller that switches to another protocol is tried again until it answers', async (t) => {
+  const controller = await startFakeController(t, pki)
+  controller.refuse(101)
+  const { copy, lines } = await startClient(t, { controller })
+  await waitFor(
+    () => lines.length > 0,
+    () => 'a warning',
+  )
+  assert.equal(lines[0]?.why, 'the controller switched protocols without a request')
+  controller.refuse(undefined)
+  const feed = await controller.connection()
+  feed.greet()
+  await waitFor(
+    () => !copy.isCutOff(),
+    () => 'a heartbeat',
+  )
+})
+
 test('a controller that closes the feed, as at a restart, is one warning without a stack trace', async (t) => {
   const { controller, copy, lines } = await startClient(t)
   const first = await controller.connection()

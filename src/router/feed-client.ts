@@ -114,7 +114,13 @@ export function startFeedClient(deps: {
           response.destroy()
           reject(new FeedInterrupted(`the controller answered with status ${response.statusCode}`))
         }
-      }).on('error', reject)
+      })
+        .on('error', reject)
+        // Without a listener, the request would end with neither a response nor an error, nor its timeout.
+        .on('upgrade', (_, socket) => {
+          socket.destroy()
+          reject(new FeedInterrupted('the controller switched protocols without a request'))
+        })
     })
   }
 

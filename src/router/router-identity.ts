@@ -65,6 +65,11 @@ export function postToController(
       },
     )
     call.on('error', reject)
+    // Without a listener, the call would end with neither a response nor an error, nor its timeout.
+    call.on('upgrade', (_, socket) => {
+      socket.destroy()
+      reject(new Error('the controller switched protocols without a request'))
+    })
     call.end(body)
   })
 }

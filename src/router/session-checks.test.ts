@@ -120,6 +120,7 @@ describe('nothing is known, and nothing kept, when the controller', () => {
   const cases: Readonly<Record<string, { readonly status?: number; readonly body: unknown }>> = {
     'answers with another status': { status: 500, body: active.body },
     'says that the router may not ask': { status: 403, body: {} },
+    'switches to another protocol': { status: 101, body: '' },
     'answers with no JSON': { body: 'yes' },
     'answers with something else': { body: { data: { isActive: 'true' } } },
     'answers with nothing': { body: null },

@@ -93,6 +93,12 @@ function fetchUnchecked(url: URL, timeoutMilliseconds: number): Promise<string> 
         if (statusCode === 200) resolve(Buffer.concat(chunks).toString('latin1'))
         else reject(new UnexpectedAnswer(`the server shows no CAs (${statusCode})`))
       })
-    }).on('error', fail)
+    })
+      .on('error', fail)
+      // Without a listener, the request would end with neither a response nor an error, nor its timeout.
+      .on('upgrade', (_, socket) => {
+        socket.destroy()
+        fail(new Error('the server switched protocols without a request'))
+      })
   })
 }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, type TestContext, test } from 'node:test'
 import { createServer, type TLSSocket } from 'node:tls'
 import { type EdgePki, openEdgePki } from '../../../test/support/edge/edge-pki.ts'
+import { fetchCa } from '../certificates/fetch-ca.ts'
 import { ServerUnavailable, UnexpectedAnswer } from '../errors.ts'
 import { createWire, type Wire } from './https-wire.ts'
 
@@ -73,6 +74,22 @@ test('a server that cannot be reached cannot have done anything', async (t) => {
 test('what is not HTTP is not believed', async (t) => {
   const { url, wire } = await serve(t, (socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'))
   await assert.rejects(wire.send({ method: 'GET', url }), UnexpectedAnswer)
+})
+
+test('a server that switches to another protocol without being asked is not waited for', async (t) => {
+  const { url, wire } = await serve(t, (socket) =>
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+  )
+  for (const isAlone of [true, false]) {
+    await assert.rejects(wire.send({ method: 'GET', url, isAlone }), {
+      name: 'UnexpectedAnswer',
+      code: 'UNEXPECTED_ANSWER',
+    })
+  }
+  await assert.rejects(fetchCa({ url: url.origin, confirm: () => true }), {
+    name: 'ServerUnavailable',
+    code: 'NO_ANSWER',
+  })
 })
 
 test('an answer is read to its end or not at all', async (t) => {

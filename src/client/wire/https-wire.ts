@@ -151,6 +151,11 @@ function begin(
       progress.isReused = call.reusedSocket
       reject(error)
     })
+    // Without a listener, the request would end with neither a response nor an error, nor its timeout.
+    call.on('upgrade', (_, socket) => {
+      socket.destroy()
+      reject(new UnexpectedAnswer('the server switched protocols without a request'))
+    })
     call.on('socket', (socket) => {
       if (socket instanceof TLSSocket && socket.authorized) progress.isConnected = true
       else socket.once('secureConnect', () => (progress.isConnected = true))

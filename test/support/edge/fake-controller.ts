@@ -64,6 +64,10 @@ export const ended = (subject: string, keepUntil = FAR_AWAY) => ({
 export const ready = (cursor = 'c1') => ({ type: 'ready', cursor })
 export const heartbeat = (cursor = 'c1') => ({ type: 'heartbeat', cursor, at: 0 })
 
+/** The fields with which 101 leaves HTTP, whether or not the caller asked for that. */
+const switchingAt = (status: number) =>
+  status === 101 ? { connection: 'upgrade', upgrade: 'something' } : {}
+
 export async function startFakeController(t: TestContext, pki: EdgePki): Promise<FakeController> {
   const waiting: ((connection: FeedConnection) => void)[] = []
   const opened: FeedConnection[] = []
@@ -92,13 +96,13 @@ export async function startFakeController(t: TestContext, pki: EdgePki): Promise
           const { ztSession } = JSON.parse(text)
           asked.push(ztSession)
           const { status: code = 200, body } = await answer(ztSession)
-          response.writeHead(code, { 'content-type': 'application/json' })
+          response.writeHead(code, { 'content-type': 'application/json', ...switchingAt(code) })
           response.end(typeof body === 'string' ? body : JSON.stringify(body))
         })
         return
       }
       if (status !== undefined) {
-        response.writeHead(status).end('{}')
+        response.writeHead(status, switchingAt(status)).end('{}')
         return
       }
       response.writeHead(200, { 'content-type': 'application/x-ndjson' })
