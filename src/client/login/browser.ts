@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { http } from '../../base/node/http.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { deferred } from '../../base/time/deferred.ts'
-import { LoginCancelled } from '../errors.ts'
+import { ClientError, LoginCancelled } from '../errors.ts'
 import type { ProofKey } from '../proof-key.ts'
 import type { Session, SessionOptions } from '../session.ts'
 import type { Provider } from '../wire/provider.ts'
@@ -64,8 +64,12 @@ export async function beginBrowserLogin(
     headersTimeout: HEAD_MILLISECONDS,
     requestTimeout: HEAD_MILLISECONDS,
   })
+  // A browser may hold a connection open that it does not use; closing the listener does not end it.
+  server.on('connection', (socket) => void socket.unref())
   server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
+  await once(server, 'listening').catch((cause: unknown) => {
+    throw new ClientError('CANNOT_LISTEN', `cannot listen on 127.0.0.1:${port}`, { cause })
+  })
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   const proof = newProof(deps.random, `http://${host}${path}`, deps.key)
 
@@ -90,6 +94,7 @@ export async function beginBrowserLogin(
     timeoutMilliseconds,
   )
   options.signal?.addEventListener('abort', abort, { once: true })
+  if (options.signal?.aborted) abort()
   server.on('error', giveUp)
 
   server.on('request', (request, response) => {
