@@ -1,6 +1,16 @@
 /** Where events go besides the database: whole lines, in order, and without delaying any caller. D-134. */
 import assert from 'node:assert/strict'
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
@@ -166,6 +176,34 @@ test('what cannot be written later waits; the log says so once, and again after 
   await output.close()
   assert.deepEqual(await idsIn(place), ['a', 'b', 'c'])
   assert.equal(path.endsWith('audit.log'), true)
+})
+
+test('a file that cannot be opened again is reported until it can, although no line waits', async (t) => {
+  const { path, folder, clock, log, said } = await surroundings(t)
+  const output = await openAuditOutput({ kind: 'file', path }, { clock, log })
+  await rename(path, join(folder, 'audit.log.1'))
+  await mkdir(path)
+  const levels = () => said.map(({ level }) => level)
+  output.reopen()
+  await waitFor(
+    () => levels().length === 1,
+    () => 'a complaint',
+  )
+  // So that the next attempt complains too.
+  clock.pass(minutes(1))
+  await waitFor(
+    () => levels().length === 2,
+    () => 'the next attempt',
+  )
+  assert.deepEqual(levels(), ['error', 'error'])
+  await rmdir(path)
+  await waitFor(
+    () => levels().length === 3,
+    () => 'the end of the trouble',
+  )
+  assert.deepEqual(levels(), ['error', 'error', 'info'])
+  assert.deepEqual(await idsIn(path), [])
+  await output.close()
 })
 
 test('what waits is bounded: more than that is lost, and counted', async (t) => {

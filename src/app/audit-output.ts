@@ -97,12 +97,13 @@ function toFile(path: string, opened: FileHandle, trouble: Trouble): AuditOutput
     try {
       for (;;) {
         if (mustReopen) await letGo()
+        // Even if no line waits: a program may wait for the new file, and trouble is over only if it can be opened.
+        file ??= await openToAppend(path)
         if (chunk === undefined) {
           if (waiting.length === 0) break
           chunk = { bytes: Buffer.from(waiting.join('')), written: 0 }
           waiting = []
         }
-        file ??= await openToAppend(path)
         while (chunk.written < chunk.bytes.length) {
           const { bytesWritten } = await file.write(chunk.bytes, chunk.written)
           chunk.written += bytesWritten
@@ -130,8 +131,6 @@ function toFile(path: string, opened: FileHandle, trouble: Trouble): AuditOutput
       chunk.written = chunk.bytes.lastIndexOf('\n', chunk.written - 1) + 1
     }
     await old?.close()
-    // Reopen now, so that a program waiting for the new file does not have to wait for an event.
-    file = await openToAppend(path)
   }
 
   async function untilIdle(): Promise<void> {
