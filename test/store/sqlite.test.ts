@@ -2,7 +2,7 @@
  * What only SQLite can get wrong: the file, its folder, its mode, and the lock that other processes hold.
  */
 import assert from 'node:assert/strict'
-import { readdir, stat, writeFile } from 'node:fs/promises'
+import { chmod, readdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -80,8 +80,20 @@ test('a path that cannot be opened is refused with its reason', async (t) => {
   const { path } = await sqliteOnDisk.createEmpty(t)
   await assert.rejects(openStore({ kind: 'sqlite', path: dirname(path) }), (error) => {
     assert.ok(error instanceof StoreUnavailable)
-    assert.match(error.message, /^cannot use the database .*: EISDIR/)
+    assert.equal(error.message, `cannot use the database ${dirname(path)}: it is a folder`)
     return true
+  })
+})
+
+test('a file that this user may not write is refused with that reason', {
+  skip: process.getuid?.() === 0 && 'root may write everywhere',
+}, async (t) => {
+  const { path, open } = await sqliteOnDisk.createEmpty(t)
+  await (await open()).close()
+  await chmod(path, 0o400)
+  await assert.rejects(openStore({ kind: 'sqlite', path }), {
+    name: 'StoreUnavailable',
+    message: `cannot use the database ${path}: this user may not read and write it`,
   })
 })
 

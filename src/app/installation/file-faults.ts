@@ -23,6 +23,21 @@ const WRITING: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 }
 
+const EITHER: Readonly<Record<string, string>> = {
+  ...WRITING,
+  ENOENT: 'it does not exist',
+  EACCES: 'this user may not access it',
+  EPERM: 'this user may not access it',
+}
+
+/** Returns a sentence with the file and the problem; the error's own text if there is no better one. */
+export function explainSystemError(error: NodeJS.ErrnoException): string {
+  const why = EITHER[codeOf(error)]
+  return why === undefined || error.path === undefined
+    ? error.message
+    : `${error.path} cannot be used: ${why}`
+}
+
 /** Returns why a file cannot be read; undefined for other errors. */
 export function whyUnreadable(error: unknown): string | undefined {
   return READING[codeOf(error)]

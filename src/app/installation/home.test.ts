@@ -137,6 +137,19 @@ for (const [code, why] of [
   })
 }
 
+test('D-255: a home of another user is refused with what to do', async () => {
+  const closed = { code: 'EACCES', syscall: 'stat', path: '/srv/home/controller.yml' }
+  const error = Object.assign(new Error('EACCES: permission denied, stat'), closed)
+  await assert.rejects(
+    usingHome('/srv/home', () => Promise.reject(error)),
+    {
+      name: 'UnusableHome',
+      message:
+        'the home /srv/home cannot be used: this user may not enter it; run the command as its user, or name another one with --home',
+    },
+  )
+})
+
 test('D-255: a user without the right to write gets that sentence', {
   skip: process.getuid?.() === 0 && 'root may write everywhere',
 }, async (t) => {

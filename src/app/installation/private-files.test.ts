@@ -77,7 +77,12 @@ test('a file that cannot be put in its place leaves nothing behind', async (t) =
   await mkdir(join(folder, 'taken', 'inner'), { recursive: true })
   await assert.rejects(
     replacePrivateFile(join(folder, 'taken'), 'x', { random }),
-    /EISDIR|ENOTEMPTY/,
+    (error: NodeJS.ErrnoException) => {
+      assert.match(error.message, /EISDIR|ENOTEMPTY/)
+      // Not that of the temporary file.
+      assert.equal(error.path, join(folder, 'taken'))
+      return true
+    },
   )
   assert.deepEqual(await readdir(folder), ['taken'])
 })

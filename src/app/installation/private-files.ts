@@ -124,7 +124,8 @@ async function putInPlace(
     await place(beside)
   } catch (error) {
     await unlessMissing(unlink(beside))
-    throw error
+    // A write has no path, and other calls name a file that is gone by now.
+    throw Object.assign(error as NodeJS.ErrnoException, { path })
   }
   await syncFolder(folder)
 }

@@ -5,11 +5,16 @@ import { RefusedStart } from './private-files.ts'
 /** The folder that `--home` names cannot be a home, and a restart will not change that (D-255). */
 export class UnusableHome extends RefusedStart {
   constructor(home: string, cause: NodeJS.ErrnoException) {
-    const why = REASONS[cause.code ?? ''] ?? cause.message
-    super(`the home ${home} cannot be used: ${why}; name another one with --home`, { cause })
+    const { code = '', message, syscall } = cause
+    const isClosed = code === 'EACCES' && syscall === 'stat'
+    const why = isClosed ? CLOSED : (REASONS[code] ?? message)
+    const remedy = `${isClosed ? 'run the command as its user, or ' : ''}name another one with --home`
+    super(`the home ${home} cannot be used: ${why}; ${remedy}`, { cause })
     this.name = 'UnusableHome'
   }
 }
+
+const CLOSED = 'this user may not enter it'
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no folder can be created there',

@@ -1,6 +1,6 @@
 /** The message for the user when a command fails, and its exit code. It never contains a secret. */
 
-import { isSystemError } from '../../app/installation/file-faults.ts'
+import { explainSystemError, isSystemError } from '../../app/installation/file-faults.ts'
 import { RefusedStart } from '../../app/installation/private-files.ts'
 import { UnusableHome } from '../../app/installation/unusable-home.ts'
 import {
@@ -37,9 +37,10 @@ export function reportFailure(error: unknown, to: Pick<Io, 'err'>): ExitCode {
     return exitOf(error)
   }
   // The message names the file or the address and the problem; a stack trace would add nothing.
-  if (error instanceof RefusedStart || error instanceof StoreUnavailable || isSystemError(error)) {
+  if (error instanceof RefusedStart || error instanceof StoreUnavailable) {
     io.err(`latchkey: ${error.message}`)
-  } else io.err(`latchkey: ${error instanceof Error ? error.stack : String(error)}`)
+  } else if (isSystemError(error)) io.err(`latchkey: ${explainSystemError(error)}`)
+  else io.err(`latchkey: ${error instanceof Error ? error.stack : String(error)}`)
   return error instanceof UnusableHome ? EXIT.config : EXIT.failed
 }
 

@@ -325,16 +325,22 @@ class Lease implements PromptConnection {
   }
 }
 
+const UNOPENED: Readonly<Record<string, (path: string) => string>> = {
+  ENOENT: (path) => `the folder of the database ${path} does not exist`,
+  EACCES: (path) => `cannot use the database ${path}: this user may not read and write it`,
+  EISDIR: (path) => `cannot use the database ${path}: it is a folder`,
+}
+
 function openFile(path: string): DatabaseSync {
   if (path !== ':memory:') {
     try {
       // Create the file here and not by SQLite, to set its mode; SQLite gives the same mode to the files beside it.
       closeSync(openSync(path, 'a', 0o600))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      throw new StoreUnavailable(`the folder of the database ${path} does not exist`, {
-        cause: error,
-      })
+      const { code = '' } = error as NodeJS.ErrnoException
+      const sentence = UNOPENED[code]?.(path)
+      if (sentence === undefined) throw error
+      throw new StoreUnavailable(sentence, { cause: error })
     }
   }
   return new DatabaseSync(path, { timeout: 0 })
