@@ -10,9 +10,9 @@ import { z } from 'zod'
 import { days, hours, minutes, seconds } from '../base/time/duration.ts'
 import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
 import { branding, sso } from './branding/keys.ts'
-import { COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS } from './config.ts'
+import { COMPATIBILITIES } from './config.ts'
 import { identity, listener } from './listener-keys.ts'
-import { notifications, telemetry } from './programs/keys.ts'
+import { log, notifications, telemetry } from './programs/keys.ts'
 import {
   auditOutput,
   count,
@@ -241,14 +241,7 @@ export const ControllerFile = section('', {
   edge,
   sso,
   branding,
-  log: section('The log.', {
-    level: oneOf(LOG_LEVELS, 'The lowest level that is logged.').prefault('info'),
-    // D-338.
-    format: oneOf(
-      LOG_FORMATS,
-      '`json` for machines, `text` for people. `auto`: text if standard error is a terminal, JSON elsewhere.',
-    ).prefault('auto'),
-  }).prefault({}),
+  log,
   notifications,
   telemetry,
 })

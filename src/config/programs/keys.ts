@@ -1,5 +1,16 @@
-/** The part of the file about other programs that the service sends something to. D-46, D-139, D-378. */
-import { headerFields, httpUrl, ratio, section, webhookSecret } from '../values.ts'
+/** The part of the file about what the service sends to other programs, and about its log. D-46, D-139, D-378. */
+import { LOG_FORMATS, LOG_LEVELS } from '../config.ts'
+import { headerFields, httpUrl, oneOf, ratio, section, webhookSecret } from '../values.ts'
+
+/** The same in `controller.yml` and `gateway.yml`. */
+export const log = section('The log.', {
+  level: oneOf(LOG_LEVELS, 'The lowest level that is logged.').prefault('info'),
+  // D-338.
+  format: oneOf(
+    LOG_FORMATS,
+    '`json` for machines, `text` for people. `auto`: text if standard error is a terminal, JSON elsewhere.',
+  ).prefault('auto'),
+}).prefault({})
 
 export const notifications = section('Calls to your own webhook.', {
   webhook: section(

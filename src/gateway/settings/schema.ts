@@ -7,9 +7,9 @@
 import { z } from 'zod'
 import { isLine } from '../../base/text.ts'
 import { type Duration, days } from '../../base/time/duration.ts'
-import { LOG_FORMATS, LOG_LEVELS } from '../../config/config.ts'
 import { readDuration } from '../../config/durations.ts'
 import { type Key, keysOf } from '../../config/keys.ts'
+import { log } from '../../config/programs/keys.ts'
 import {
   filePath,
   flag,
@@ -17,7 +17,6 @@ import {
   hostPort,
   keyFacts,
   list,
-  oneOf,
   section,
   text,
 } from '../../config/values.ts'
@@ -191,14 +190,7 @@ export const GatewayFile = section('', {
       ),
     },
   ).optional(),
-  log: section('The log.', {
-    level: oneOf(LOG_LEVELS, 'The lowest level that is logged.').prefault('info'),
-    // D-338.
-    format: oneOf(
-      LOG_FORMATS,
-      '`json` for machines, `text` for people. `auto`: text if standard error is a terminal, JSON elsewhere.',
-    ).prefault('auto'),
-  }).prefault({}),
+  log,
 })
 
 export type CheckedGatewayFile = z.output<typeof GatewayFile>
