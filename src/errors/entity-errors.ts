@@ -54,7 +54,8 @@ export const ENTITY_ERRORS = {
     status: 400,
     oauth: 'invalid_request',
     next: ['correct-request'],
-    message: 'this is not one certificate in PEM',
+    message:
+      'this is not one certificate in PEM, or its key is too weak; of several certificates, send only one',
     when: 'The text is not exactly one certificate in PEM, or its key is too weak.',
     advice: 'Send one block `CERTIFICATE`, with RSA of 2048 bits or more, a NIST curve or Ed25519.',
   },

@@ -47,7 +47,8 @@ export function showEnrollment(
   io.err(why)
   const lines = qrCodeLines(url) ?? []
   const width = stripVTControlCharacters(lines[0] ?? '').length
-  if (width <= (io.columns ?? 0)) for (const line of lines) io.err(line)
+  // The width is unknown if standard output is redirected; this goes to standard error.
+  if (io.columns === undefined || width <= io.columns) for (const line of lines) io.err(line)
   else io.err('(This terminal is too narrow for the QR code.)')
   const secret = URL.parse(url)?.searchParams.get('secret')
   io.err(`Or enter this secret: ${plain(secret ?? url)}`)
