@@ -264,6 +264,30 @@ describe('R102: refused is', () => {
   })
 })
 
+test('what only JavaScript lets a caller pass is refused, and neither thrown nor repeated', async () => {
+  const { check, checkHeld } = startCheck()
+  const { der } = certificate
+  const secret = await pki.token()
+  const cases: [presented: object, reason: RefusalReason][] = [
+    // Authorization without a token, as in `fields.authorization.split(' ')[1]`.
+    [{ certificate: der, token: { bearer: undefined } }, 'token-invalid'],
+    [{ certificate: der, token: { bearer: [secret] } }, 'token-invalid'],
+    [{ certificate: der, token: { ztSession: undefined } }, 'token-invalid'],
+    [{ certificate: der, token: { dpop: undefined } }, 'token-invalid'],
+    [{ certificate: der, token: {} }, 'token-invalid'],
+    [{ certificate: der, token: secret }, 'token-invalid'],
+    [{ certificate: der, token: null }, 'no-token'],
+    [{ certificate: null, token: { bearer: secret } }, 'no-certificate'],
+  ]
+  for (const [presented, reason] of cases) {
+    const verdict = await check(presented as Presented)
+    assert.ok(verdict.verdict === 'refused')
+    assert.equal(verdict.reason, reason)
+    assert.ok(!JSON.stringify(verdict).includes(secret))
+  }
+  assert.equal(await refusal(checkHeld(undefined as unknown as string)), 'token-invalid')
+})
+
 describe('R101: refused from the moment it is known is', () => {
   const ends: readonly (readonly [string, () => string, RefusalReason])[] = [
     ['a session that has ended', () => ALICE.sessionId, 'session-ended'],

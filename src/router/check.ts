@@ -117,8 +117,10 @@ export function createRouterCheck(deps: {
   return async ({ certificate: der, token }) => {
     const known = copy.known()
     if (known === undefined || copy.isCutOff()) return refuse('cut-off')
-    if (der === undefined) return refuse('no-certificate')
-    if (token === undefined) return refuse('no-token')
+    if (der === undefined || der === null) return refuse('no-certificate')
+    if (token === undefined || token === null) return refuse('no-token')
+    const text = textOf(token)
+    if (text === undefined) return refuse('token-invalid', 'it is not a text')
     const certificate = readClientCertificate(der)
     if (certificate === undefined) return refuse('certificate-unreadable')
     const now = clock.now()
@@ -127,9 +129,7 @@ export function createRouterCheck(deps: {
 
     const name = nameOf(certificate, known, now)
     const session =
-      'ztSession' in token
-        ? await askAbout(token.ztSession, name)
-        : await readBearer('bearer' in token ? token.bearer : token.dpop, known, now)
+      'ztSession' in token ? await askAbout(text, name) : await readBearer(text, known, now)
     if ('verdict' in session) return session
     const refusal = mismatch(certificate, name, session) ?? (await unproven(token, session))
     // No `await` from here on: what ends now is either seen here or reported to the watchers.
@@ -169,6 +169,14 @@ export function createRouterCheck(deps: {
   }
 }
 
+/** Programs without types pass on what a client omitted; that is refused, and an error could repeat a token. */
+function textOf(token: NonNullable<Presented['token']>): string | undefined {
+  if (typeof token !== 'object') return undefined
+  const { ztSession, bearer, dpop } = token as Readonly<Record<string, unknown>>
+  const text = 'ztSession' in token ? ztSession : 'bearer' in token ? bearer : dpop
+  return typeof text === 'string' ? text : undefined
+}
+
 /** D-410: for the tokens of browsers, which the gateway holds for them. */
 export function createHeldTokenCheck(deps: {
   readonly copy: Pick<FeedCopy, 'known' | 'hasEnded' | 'isCutOff'>
@@ -178,6 +186,7 @@ export function createHeldTokenCheck(deps: {
   return async (token) => {
     const known = copy.known()
     if (known === undefined || copy.isCutOff()) return refuse('cut-off')
+    if (typeof token !== 'string') return refuse('token-invalid', 'it is not a text')
     const session = await readBearer(token, known, clock.now())
     if ('verdict' in session) return session
     return notEnded(copy, accept(undefined, undefined, session), session)
