@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -35,6 +35,18 @@ test('D-49: without a terminal the password is in a 0600 file and the output say
   assert.deepEqual(lines, [`The administrator is "admin"; the password is in ${file}`])
   assert.equal(await readFile(file, 'utf8'), 'drawn-password\n')
   assert.equal((await stat(file)).mode & 0o777, 0o600)
+})
+
+test('a password that cannot be stored is set already, so the error says how to get another', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'latchkey-password-'))
+  t.after(() => rm(home, { recursive: true }))
+  const file = join(home, 'admin-password')
+  await mkdir(file)
+  const io = { out: assert.fail, isTerminal: false }
+  await assert.rejects(passwordTo(io, home, 'ada')(new Secret('drawn-password')), {
+    name: 'RefusedStart',
+    message: `the new password of "ada" is lost: ${file} cannot be used: it is a folder; correct that, and run: latchkey admin recover`,
+  })
 })
 
 test('the password is shown when the start asks for it, and once', async (t) => {

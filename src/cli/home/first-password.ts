@@ -2,8 +2,9 @@
  * Shows an administrator's generated password to the operator, once. D-49: printed only on a terminal; otherwise
  * written to a 0600 file in the home, and the output says where.
  */
+import { explainSystemError, isSystemError } from '../../app/installation/file-faults.ts'
 import { homeFiles } from '../../app/installation/home.ts'
-import { replacePrivateFile } from '../../app/installation/private-files.ts'
+import { RefusedStart, replacePrivateFile } from '../../app/installation/private-files.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Io } from '../terminal/io.ts'
@@ -30,7 +31,14 @@ export function createFirstPassword(
         return
       }
       const { adminPassword } = homeFiles(home)
-      await replacePrivateFile(adminPassword, `${password.reveal()}\n`, { random: systemRandom })
+      const text = `${password.reveal()}\n`
+      await replacePrivateFile(adminPassword, text, { random: systemRandom }).catch((cause) => {
+        if (!isSystemError(cause)) throw cause
+        throw new RefusedStart(
+          `the new password of ${JSON.stringify(username)} is lost: ${explainSystemError(cause)}; correct that, and run: latchkey admin recover`,
+          { cause },
+        )
+      })
       lines = [
         `The administrator is ${JSON.stringify(username)}; the password is in ${adminPassword}`,
       ]
