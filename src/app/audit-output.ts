@@ -12,6 +12,7 @@ import { type Duration, minutes, seconds } from '../base/time/duration.ts'
 import type { AuditOutput as OutputPlace } from '../config/config.ts'
 import type { RecordedEvent } from '../domain/audit/recorded-event.ts'
 import { eventLine } from '../http/management-api/events.ts'
+import { writingFile } from './installation/file-faults.ts'
 import { RefusedStart } from './installation/private-files.ts'
 
 export interface AuditOutput {
@@ -48,7 +49,8 @@ export async function openAuditOutput(
     case 'file': {
       const { path } = place
       try {
-        return toFile(path, await openToAppend(path), createTrouble(path, use))
+        const file = await writingFile(path, () => openToAppend(path))
+        return toFile(path, file, createTrouble(path, use))
       } catch (error) {
         const { message } = error as Error
         throw new RefusedStart(`events cannot be written (edge.audit.output): ${message}`, {

@@ -133,7 +133,10 @@ test('a start whose file cannot be written is refused, and names the key', async
   const home = await homeWith(t, 'missing/audit.log')
   const { code, stderr } = await runLatchkey(t, ['run', '--home', home])
   assert.equal(code, 1)
-  assert.match(stderr, /^latchkey: events cannot be written \(edge\.audit\.output\): ENOENT.*\n$/)
+  assert.match(
+    stderr,
+    /^latchkey: events cannot be written \(edge\.audit\.output\): \S+ cannot be written: the folder does not exist\n$/,
+  )
 })
 
 test('a file that can no longer be written to is reported in the log, and users can still log in', async (t) => {
