@@ -63,7 +63,7 @@ test('a port that is taken is an error with a code', async (t) => {
   const { port } = new URL(new URL(first.url).searchParams.get('redirect_uri') ?? '')
   await assert.rejects(begin({ port: Number(port) }), {
     name: 'ClientError',
-    code: 'CANNOT_LISTEN',
-    message: `cannot listen on 127.0.0.1:${port}`,
+    code: 'EADDRINUSE',
+    message: `cannot listen on 127.0.0.1:${port} (EADDRINUSE)`,
   })
 })

@@ -67,8 +67,9 @@ export async function beginBrowserLogin(
   // A browser may hold a connection open that it does not use; closing the listener does not end it.
   server.on('connection', (socket) => void socket.unref())
   server.listen(port, '127.0.0.1')
-  await once(server, 'listening').catch((cause: unknown) => {
-    throw new ClientError('CANNOT_LISTEN', `cannot listen on 127.0.0.1:${port}`, { cause })
+  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
+    const code = cause.code ?? 'CANNOT_LISTEN'
+    throw new ClientError(code, `cannot listen on 127.0.0.1:${port} (${code})`, { cause })
   })
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   const proof = newProof(deps.random, `http://${host}${path}`, deps.key)
