@@ -383,7 +383,8 @@ function reset(socket: Duplex): void {
   socket.destroy()
 }
 
-function written({ status, reason, headers, body }: RawAnswer): string {
+/** Returns the response as it is sent over the wire; the connection ends with it. */
+export function written({ status, reason, headers, body }: RawAnswer): string {
   const fields = Object.entries({ ...headers, connection: 'close' })
   const lines = [`HTTP/1.1 ${status} ${reason}`, ...fields.map((field) => field.join(': '))]
   return `${lines.join('\r\n')}\r\n\r\n${body}`

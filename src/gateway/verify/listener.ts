@@ -6,13 +6,16 @@
 import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import https from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { type HostPort, isLoopbackHost } from '../../base/host-port.ts'
 import { newId, type RequestId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import { http } from '../../base/node/http.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
+import { written } from '../../https-server/https-server.ts'
+import { answerPlainHttp, type PlainRequest } from '../../https-server/plain-http.ts'
+import { answerAtHttps } from '../../https-server/plain-http-answer.ts'
 import { NOT_STORED } from '../browser/pages.ts'
 import { writeToBrowser } from '../browser/send.ts'
 import { answerSite, SITE_ROUTES } from '../browser/site.ts'
@@ -38,8 +41,10 @@ const MOST_CONNECTIONS = 1_000
 const PREFIX = '/.latchkey/'
 const VERIFY = `${PREFIX}verify`
 
+type VerifyDeps = VerifyPorts & { readonly random: Random; readonly log: Log }
+
 export async function startVerifyListener(
-  ports: VerifyPorts & { readonly random: Random; readonly log: Log },
+  ports: VerifyDeps,
   at: HostPort,
   certificate: ListenerCertificate,
 ): Promise<VerifyListener> {
@@ -63,7 +68,13 @@ export async function startVerifyListener(
   }
   const server = isLoopbackHost(at.host)
     ? http.createServer(options, handler)
-    : https.createServer({ ...options, ...tlsOf(certificate) }, handler)
+    : answeringPlainHttp(https.createServer({ ...options, ...tlsOf(certificate) }, handler), ports)
+  /** Also those without a request or a handshake, which `closeAllConnections` leaves open. */
+  const sockets = new Set<Socket>()
+  server.prependListener('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   server.maxConnections = MOST_CONNECTIONS
   server.listen(at.port, at.host)
   await once(server, 'listening')
@@ -87,7 +98,7 @@ export async function startVerifyListener(
     async stop() {
       const closed = once(server, 'close')
       server.close()
-      server.closeAllConnections()
+      for (const socket of sockets) socket.destroy()
       await closed
     },
   }
@@ -95,6 +106,26 @@ export async function startVerifyListener(
 
 function tlsOf({ certificatePem, keyPem }: ListenerCertificate) {
   return { cert: certificatePem, key: keyPem.reveal(), minVersion: 'TLSv1.2' } as const
+}
+
+/** A proxy that is configured with `http://` would see a connection that breaks, and its operator no reason. D-413. */
+function answeringPlainHttp(server: https.Server, { log, random }: VerifyDeps): https.Server {
+  const [handshake, ...others] = server.listeners('connection')
+  if (handshake === undefined || others.length > 0) {
+    throw new Error('this version of Node accepts connections in another way')
+  }
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => {
+    const answer = (request: PlainRequest) => {
+      const refusal = answerAtHttps(request, undefined)
+      const why = 'the request of the proxy is in plain HTTP, and verify.listen speaks TLS here'
+      log.info({ requestId: newId<RequestId>(random), status: refusal.status, why }, 'verify')
+      return written(refusal)
+    }
+    const within = TIMEOUT
+    answerPlainHttp(socket, { answer, within }, () => Reflect.apply(handshake, server, [socket]))
+  })
+  return server
 }
 
 async function answerProxy(
