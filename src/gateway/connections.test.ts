@@ -88,3 +88,23 @@ test('cuts a WebSocket whose client reads nothing, and keeps one that is idle', 
   quiet.send('ping')
   assert.equal(String(await echoed), 'ping')
 })
+
+// Attack: one user opens WebSockets until the gateway has no connection left for others.
+test('an identity has a limited number of WebSockets, and gets a place back when one ends', async (t) => {
+  const { request, gateway } = await startEdge(t, pki, alice, { gateway: { mostPerIdentity: 2 } })
+  const open = async () => {
+    const connection = await request(HANDSHAKE)
+    return { ...connection, answer: await connection.reply() }
+  }
+  const first = await open()
+  assert.equal(first.answer?.status, 101)
+  assert.equal((await open()).answer?.status, 101)
+  const refused = await open()
+  assert.equal(refused.answer?.status, 429)
+  assert.equal(refused.answer.json().error.code, 'TOO_MANY_CONNECTIONS')
+  const plain = await request(['GET / HTTP/1.1', HOST])
+  assert.equal((await plain.reply())?.status, 200)
+  first.socket.destroy()
+  await eventually(() => (gateway.load().tunnels === 1 ? true : undefined), 'the end of one')
+  assert.equal((await open()).answer?.status, 101)
+})

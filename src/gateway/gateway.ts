@@ -46,7 +46,7 @@ import { routeRequest } from './routing/route-request.ts'
 import { judgeOpen } from './rules/judge-caller.ts'
 import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
 import { createConnectRoute } from './tcp/connect-route.ts'
-import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
+import { createOpenConnections, MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
 import { openVerifying, type Verifying } from './verify/open.ts'
 
 export interface GatewayOptions extends ListenerCertificate {
@@ -65,6 +65,8 @@ export interface GatewayOptions extends ListenerCertificate {
   readonly onRequest?: (ended: EndedRequest) => void
   /** The most client connections; by default what the descriptor limit allows. */
   readonly mostConnections?: number
+  /** The most open TCP connections of an identity, and the most WebSockets. D-422. */
+  readonly mostPerIdentity?: number
 }
 
 export interface Gateway {
@@ -74,8 +76,9 @@ export interface Gateway {
   /** For the next handshakes; open connections stay. */
   replaceCertificate(next: Pick<GatewayOptions, 'certificatePem' | 'keyPem'>): void
   /**
-   * For the next requests. Those in progress finish; tunnels, open or opening, are cut if an upstream was changed or
-   * removed, because they were admitted by what it said before.
+   * For the next requests. Those in progress finish, unless the rules now refuse their caller: they may last as long as a
+   * tunnel. Tunnels, open or opening, are cut if an upstream was changed or removed, because they were admitted by what
+   * it said before. D-396.
    */
   replaceUpstreams(upstreams: readonly UpstreamSettings[]): void
   load(): ConnectionLoad & { readonly tunnels: number }
@@ -108,7 +111,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opening = new AsyncDisposableStack()
   opening.defer(() => browsers?.stop())
   const waysIn = [...(options.waysIn ?? []), ...(browsers === undefined ? [] : [browsers.wayIn])]
-  const connect = createConnectRoute({ times, mostPerIdentity: MOST_CONNECTIONS_PER_IDENTITY })
+  const { mostPerIdentity = MOST_CONNECTIONS_PER_IDENTITY } = options
+  const connect = createConnectRoute({ times, mostPerIdentity })
+  const webSockets = createOpenConnections(mostPerIdentity)
   const clock = options.clock ?? systemClock
   const verifying = await startVerifying({ ...options, clock }, browsers)
   opening.defer(() => verifying?.listener?.stop())
@@ -120,6 +125,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   /** Open or about to be, with what cuts them: both were admitted by the upstreams of that moment. */
   const upgrades = new Map<Duplex, () => void>()
   const tunnels = new Set<Duplex>()
+  /** Requests in progress, with whether the rules let them go on. */
+  const requests = new Map<Exchange, () => boolean>()
   const parts: GatewayParts = {
     get upstreams() {
       return routing.upstreams
@@ -128,8 +135,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     waysIn,
     clock,
     rely(exchange, accepted, upstream) {
+      const mayStay = judgeOpen(parts, accepted, rulesFor(exchange, upstream))
       if (exchange.upgrade !== undefined) followUpgrade(exchange, upstream)
-      const mayStay = judgeOpen(parts, accepted, upstream)
+      else followRequest(exchange, upstream, mayStay)
       return rely(exchange.socket, accepted, () => cut(exchange), mayStay)
     },
     opened(exchange) {
@@ -138,6 +146,26 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       tunnels.add(socket)
       socket.once('close', () => tunnels.delete(socket))
     },
+  }
+  /** Those of today, where the request would go today. */
+  function rulesFor({ inbound, upgrade }: Exchange, upstream: UpstreamSettings) {
+    if (upgrade !== undefined) return upstream
+    return {
+      get require() {
+        const destination = routeRequest(inbound, 'request', routing.choose)
+        return (destination.to === 'upstream' ? destination.upstream : upstream).require
+      },
+    }
+  }
+  function followRequest(
+    exchange: Exchange,
+    upstream: UpstreamSettings,
+    mayStay: () => boolean,
+  ): void {
+    requests.set(exchange, mayStay)
+    exchange.response.once('close', () => requests.delete(exchange))
+    // D-396: the rules may have changed while the caller was authenticated.
+    if (!routing.upstreams.includes(upstream) && !mayStay()) cut(exchange)
   }
   function followUpgrade(exchange: Exchange, upstream: UpstreamSettings): void {
     const { socket } = exchange
@@ -231,9 +259,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       exchange.answer({ code: 'OVERLOADED' }, {})
       return
     }
+    const giveBack = upgrade && webSockets.take(accepted.identityId)
+    if (upgrade !== undefined && giveBack === undefined) {
+      exchange.answer({ code: 'TOO_MANY_CONNECTIONS' }, {})
+      return
+    }
     running += 1
     response.once('close', () => {
       running -= 1
+      giveBack?.()
     })
     response.once('close', parts.rely(exchange, accepted, settings))
     exchange.markPassed()
@@ -280,6 +314,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const isSafe = routing.upstreams.every((one) => next.some((other) => isSame(one, other)))
       routing = routingOf(next)
       if (!isSafe) for (const end of upgrades.values()) end()
+      for (const [exchange, mayStay] of requests) if (!mayStay()) cut(exchange)
     },
     load: () => ({ ...limit.load(), tunnels: tunnels.size }),
     async stop(grace) {

@@ -1,6 +1,6 @@
 /**
- * Counts the open TCP connections of each identity, so that one caller cannot take all the connections that a gateway
- * can hold. D-422.
+ * Counts the open connections of each identity, TCP or WebSocket, so that one caller cannot take all the connections that
+ * a gateway can hold. D-422.
  */
 export interface OpenConnections {
   /** Returns a function that releases the place; undefined if the identity has no place left. */

@@ -43,7 +43,9 @@ export interface EdgeOptions extends UpstreamOptions {
   readonly upstreamPort?: number
   /** Where requests may go; everything to the test's upstream by default. */
   readonly upstreams?: (to: UpstreamSettings) => readonly UpstreamSettings[]
-  readonly gateway?: Partial<Pick<GatewayOptions, 'waysIn' | 'ownRoutes' | 'mostConnections'>>
+  readonly gateway?: Partial<
+    Pick<GatewayOptions, 'waysIn' | 'ownRoutes' | 'mostConnections' | 'mostPerIdentity'>
+  >
 }
 
 export async function startEdge(
