@@ -233,6 +233,19 @@ test('zsh completes commands, options, files and contexts', {
     const [, before = ''] = /^(.* )?\S*$/.exec(typed) ?? []
     await terminal.sees(`\nCALLED[${before}${only}]`)
   }
+  for (const [typed, called] of [
+    ['get identity ann\\$', 'get identity ann$(touch pwned)'],
+    ['get identity job:bu', 'get identity job:build'],
+    ['events --identity=eve@e', 'events --identity=eve@example.com'],
+    ['events --identity=ann\\ ', 'events --identity=ann smith'],
+    ['create enrollment --method=u', 'create enrollment --method=updb'],
+    ['whoami --context=wo', 'whoami --context=work'],
+  ]) {
+    await terminal.sees('READY>')
+    terminal.presses(`latchkey ${typed}\t\r`)
+    await terminal.sees(`\nCALLED[${called}]`)
+  }
+  assert.ok(!existsSync(join(home, 'pwned')))
 })
 
 const linesOf = (text: string) => text.split('\n').filter((line) => line !== '')

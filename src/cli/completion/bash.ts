@@ -27,7 +27,7 @@ _latchkey_names() {
   compopt +o filenames 2>/dev/null
 }
 _latchkey() {
-  local line="\${COMP_LINE-}" rest prefix="" reply at count=0
+  local line="\${COMP_LINE-}" rest prefix="" option="" reply at count=0
   local -a typed replies
   # Bash splits words at ":", "=" and "@" too. What no space separates is one word.
   for ((at = 0; at <= COMP_CWORD; at++)); do
@@ -41,12 +41,15 @@ _latchkey() {
     line="\${rest#"\${COMP_WORDS[at]}"}"
   done
   local current="\${typed[count-1]}" before="\${typed[count-2]}"
+  case "$current" in --*=*) before="\${current%%=*}" current="\${current#*=}" option="$before=" ;; esac
   if [ -z "\${ZSH_VERSION-}" ]; then
-    case "$current" in --*=*) before="\${current%%=*}" current="\${current#*=}" ;; esac
+    option=""
     # Bash replaces only "$2", what follows the last of these characters.
     case "$current" in [\\'\\"]*) ;; *"$2") prefix="\${current%"$2"}" ;; esac
   fi
   _latchkey_offers
+  # Zsh replaces the whole word.
+  [ -z "$option" ] || COMPREPLY=("\${COMPREPLY[@]/#/$option}")
   [ -n "$prefix" ] || return 0
   replies=("\${COMPREPLY[@]}")
   COMPREPLY=()
