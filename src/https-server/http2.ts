@@ -32,6 +32,8 @@ export interface Http2Options {
   readonly onContinue: Handle
   /** Answers CONNECT, which makes no tunnel here. */
   readonly onConnect: Handle
+  /** For a header of more than `LARGEST_HEADERS`. */
+  readonly onTooLarge: Handle
   /** After so many checks a stream whose client reads nothing is reset. */
   readonly stalledChecks: number
   /** After so many checks a connection without a stream is closed. */
@@ -102,12 +104,13 @@ export function isGone(response: ServerResponse): boolean {
 export function createHttp2(options: Http2Options): (socket: TLSSocket) => Http2Connection {
   const server = createServer({ ...OPTIONS, maxSessionRejectedStreams: MOST_REJECTED })
   const through =
-    (handle: Handle) => (message: Http2ServerRequest, response: Http2ServerResponse) => {
+    (next: Handle) => (message: Http2ServerRequest, response: Http2ServerResponse) => {
       const connection = connections.get(connectionOf(message as unknown as IncomingMessage))
       connection?.begin(response)
       // Errors of a stream are of its client's making; `close` follows.
       message.on('error', () => undefined)
       response.on('error', () => undefined)
+      const handle = isTooLarge(message) ? options.onTooLarge : next
       handle(message as unknown as IncomingMessage, response as unknown as ServerResponse)
     }
   server.on('request', through(options.handler))
@@ -130,6 +133,12 @@ export function createHttp2(options: Http2Options): (socket: TLSSocket) => Http2
       throw new Error('this version of Node begins HTTP/2 in another way')
     return connection
   }
+}
+
+/** nghttp2 applies the setting only after the client has acknowledged it, so not to the first requests. RFC 9113 §6.5.2. */
+function isTooLarge({ rawHeaders }: Http2ServerRequest): boolean {
+  const overhead = 16 * rawHeaders.length
+  return rawHeaders.reduce((size, text) => size + text.length, overhead) > LARGEST_HEADERS
 }
 
 interface Followed extends Http2Connection {

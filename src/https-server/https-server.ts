@@ -127,13 +127,15 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
     handle(message, response)
   }
   const checks = (time: Duration) => Math.ceil(time / CHECK_MILLISECONDS)
+  const refusing = (why: Unreadable) => (_: IncomingMessage, response: ServerResponse) => {
+    const { status, headers, body } = options.onUnreadable(why, undefined)
+    response.writeHead(status, headers).end(body)
+  }
   const beginHttp2 = createHttp2({
     handler: keeping(handler),
     onContinue: keeping(onContinue ?? handler),
-    onConnect(_, response) {
-      const { status, headers, body } = options.onUnreadable('method-not-allowed', undefined)
-      response.writeHead(status, headers).end(body)
-    },
+    onConnect: refusing('method-not-allowed'),
+    onTooLarge: refusing('headers-too-large'),
     stalledChecks: connectionOptions.stalledChecks,
     idleChecks: checks(options.timeouts.idle),
     firstChecks: checks(options.timeouts.header),

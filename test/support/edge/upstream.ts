@@ -65,6 +65,9 @@ export async function startUpstream(
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
     socket.on('error', () => undefined)
+    // Node's parser reads past the stream until it has another reader.
+    const another = () => undefined
+    socket.on('data', another).off('data', another)
     const push = socket.push.bind(socket)
     // Before any parser sees them.
     socket.push = (chunk, ...rest) => {
