@@ -18,6 +18,7 @@ export interface ReverseProxy {
   readonly program: string
   /** Otherwise it has a page of its own for 403. */
   readonly passesRefusalsOn: boolean
+  readonly removesCookies: boolean
   /** What becomes of a request with a field that could be read as one of ours. */
   readonly forged: 'removed' | 'refused'
   /** Writes its configuration, which is that of the page, and returns its arguments. */
@@ -27,6 +28,7 @@ export interface ReverseProxy {
 export const haproxy: ReverseProxy = {
   program: 'haproxy',
   passesRefusalsOn: true,
+  removesCookies: true,
   forged: 'removed',
   async prepare({ folder, port, verifyPort, applicationPort }) {
     const lua = (await readFile(SCRIPT_FILE, 'utf8')).replace('4180', String(verifyPort))
@@ -48,6 +50,7 @@ export const haproxy: ReverseProxy = {
 const nginx: ReverseProxy = {
   program: 'nginx',
   passesRefusalsOn: false,
+  removesCookies: true,
   forged: 'removed',
   async prepare({ folder, port, verifyPort, applicationPort }) {
     const [recipe = '', fields = ''] = await recipesOf('nginx')
@@ -79,6 +82,7 @@ ${config}
 const caddy: ReverseProxy = {
   program: 'caddy',
   passesRefusalsOn: true,
+  removesCookies: true,
   forged: 'refused',
   async prepare({ folder, port, verifyPort, applicationPort }) {
     const [recipe = ''] = await recipesOf('Caddy')
@@ -95,9 +99,40 @@ const caddy: ReverseProxy = {
   },
 }
 
+const traefik: ReverseProxy = {
+  program: 'traefik',
+  passesRefusalsOn: true,
+  removesCookies: false,
+  forged: 'refused',
+  async prepare({ folder, port, verifyPort, applicationPort }) {
+    const [recipe = ''] = await recipesOf('Traefik')
+    const config = replaceAll(recipe, {
+      'app.example.com': 'localhost',
+      '127.0.0.1:4180': `127.0.0.1:${verifyPort}`,
+      '127.0.0.1:3000': `127.0.0.1:${applicationPort}`,
+    })
+    const pem = join(folder, 'app.pem')
+    const routes = join(folder, 'routes.yml')
+    await writeFile(
+      routes,
+      `${config}tls: { certificates: [{ certFile: ${pem}, keyFile: ${pem} }] }\n`,
+    )
+    const file = join(folder, 'traefik.yml')
+    await writeFile(
+      file,
+      `entryPoints: { web: { address: "127.0.0.1:${port}" } }
+providers: { file: { filename: ${routes} } }
+global: { checkNewVersion: false, sendAnonymousUsage: false }
+`,
+    )
+    return [`--configFile=${file}`]
+  },
+}
+
 const envoy: ReverseProxy = {
   program: 'envoy',
   passesRefusalsOn: true,
+  removesCookies: true,
   forged: 'refused',
   async prepare({ folder, port, verifyPort, applicationPort }) {
     const [asks = '', removes = '', routes = ''] = await recipesOf('Envoy')
@@ -148,6 +183,7 @@ ${indented(routes, 14)}
 export const PROXIES: Readonly<Record<string, ReverseProxy>> = {
   HAProxy: haproxy,
   nginx,
+  Traefik: traefik,
   Caddy: caddy,
   Envoy: envoy,
 }
