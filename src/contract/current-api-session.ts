@@ -11,17 +11,10 @@ export const CurrentApiSession = ownShape(API_SESSION).extend({
 })
 export type CurrentApiSession = z.infer<typeof CurrentApiSession>
 
-export const CurrentApiSessionReply = detail(
-  CurrentApiSession.extend({
-    token: z
-      .string()
-      .optional()
-      .describe('The `zt-session` of the call; absent with a bearer token.'),
-  }),
-)
+export const CurrentApiSessionReply = detail(CurrentApiSession)
 
 export const LegacyApiSession = CurrentApiSession.extend({
-  token: z.string().describe('For the header `zt-session`.'),
+  token: z.string().describe('For the header `zt-session`. Shown this once.'),
 })
 export type LegacyApiSession = z.infer<typeof LegacyApiSession>
 

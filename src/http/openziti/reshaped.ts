@@ -8,6 +8,7 @@ import { invalid } from '../../domain/refusals.ts'
 import type { Answer } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { APIS } from '../edge-api/api.ts'
+import { ztSessionOf } from '../reading/bearers.ts'
 import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'
 import { modelBody } from './models.ts'
@@ -17,15 +18,25 @@ import { identityModel, mfaModel, policyModel, withTotpQueries } from './shapes.
 const M = APIS['edge-management'].prefix
 const C = APIS['edge-client'].prefix
 
-type Shape = (data: JsonObject, ports: SessionModelPorts) => JsonObject | Promise<JsonObject>
+type Shape = (
+  data: JsonObject,
+  ports: SessionModelPorts,
+  call: Call,
+) => JsonObject | Promise<JsonObject>
 
-const ownSession: Shape = (session, ports) => sessionModel(ports, session)
+const begunSession: Shape = (session, ports) => sessionModel(ports, session)
+
+/** D-310: clients that renew their session read its token back. */
+const ownSession: Shape = async (session, ports, call) => {
+  const token = session['kind'] === 'legacy' ? ztSessionOf(call)?.reveal() : undefined
+  return { ...(await sessionModel(ports, session)), ...(token === undefined ? {} : { token }) }
+}
 
 /** What becomes of `data`, or of each of its entries, by method and address. */
 const DATA: Readonly<Record<string, Shape>> = {
-  'POST /authenticate': ownSession,
-  [`POST ${C}/authenticate`]: ownSession,
-  [`POST ${M}/authenticate`]: ownSession,
+  'POST /authenticate': begunSession,
+  [`POST ${C}/authenticate`]: begunSession,
+  [`POST ${M}/authenticate`]: begunSession,
   [`GET ${C}/current-api-session`]: ownSession,
   [`GET ${M}/current-api-session`]: ownSession,
   [`GET ${C}/current-identity`]: identityModel,
@@ -52,7 +63,7 @@ export function reshaped(router: Router, instanceId: string, ports: SessionModel
         refuseRoleFilter(route, call.query)
         const sent = bodyIn(route, call as Call)
         const answer = await handler({ ...call, body: sent })
-        const shaped = await answerOut(route, answer, ports)
+        const shaped = await answerOut(route, answer, ports, call as Call)
         return { ...shaped, headers: { ...shaped.headers, [INSTANCE_HEADER]: instanceId } }
       }),
   }
@@ -90,17 +101,23 @@ async function answerOut(
   { method, url }: Route,
   answer: Answer,
   ports: SessionModelPorts,
+  call: Call,
 ): Promise<Answer> {
   const { content } = answer
   if (content?.kind !== 'json' || !isJsonObject(content.value)) return answer
   const shape = DATA[`${method} ${url}`]
   const { value } = content
   const shaped =
-    shape === undefined ? value : { ...value, data: await each(value['data'], shape, ports) }
+    shape === undefined
+      ? value
+      : { ...value, data: await each(value['data'], (row) => shape(row, ports, call)) }
   return { ...answer, content: { kind: 'json', value: withTotpQueries(shaped) } }
 }
 
-async function each(data: unknown, shape: Shape, ports: SessionModelPorts): Promise<unknown> {
-  const one = (row: unknown) => (isJsonObject(row) ? shape(row, ports) : row)
+async function each(
+  data: unknown,
+  shape: (row: JsonObject) => ReturnType<Shape>,
+): Promise<unknown> {
+  const one = (row: unknown) => (isJsonObject(row) ? shape(row) : row)
   return Array.isArray(data) ? Promise.all(data.map(one)) : one(data)
 }

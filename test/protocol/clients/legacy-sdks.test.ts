@@ -1,6 +1,6 @@
 /**
  * The requests of SDKs that log in with `/authenticate`, replayed: the C SDK of tunnelers that know no OIDC, and the JVM
- * SDK. What they compare, dereference and decide by is in their sources: D-318, D-473, D-474.
+ * SDK. What they compare, dereference and decide by is in their sources: D-310, D-318, D-473, D-474.
  */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -10,6 +10,8 @@ import { makeCsr, runOpenssl } from '../../support/certificates/csr.ts'
 import { enrolledCertificate, inviteNew } from '../../support/certificates/enrollment.ts'
 import { openOpenssl } from '../../support/certificates/openssl.ts'
 import { authenticatorApp, PASSWORD, totpPolicy } from '../../support/login/authenticator-app.ts'
+import { legacyToken, ztSession } from '../../support/login/legacy.ts'
+import { bearer } from '../../support/login/login.ts'
 import { authorizeAsC, codeForC, logInAsGo, OPENZITI } from '../../support/login/openziti.ts'
 import { administrateOpenZiti } from '../../support/login/openziti-administrator.ts'
 import { startService } from '../../support/service.ts'
@@ -44,6 +46,26 @@ test('a session names the TOTP query as SDKs without OIDC compare it, and a logi
   const { id } = await authorizeAsC(service)
   const login = await service.call('/oidc/login/username', { json: { id, ...json } })
   assert.deepEqual(words(login.json().authQueries), ['TOTP', 'ziti'])
+})
+
+test('D-310: a legacy session reads its own token back, and a bearer token is not echoed', async (t) => {
+  const service = await startService(t, { config: OPENZITI })
+  const token = await legacyToken(service)
+  const { access_token } = await logInAsGo(service)
+  for (const api of [CLIENT, '/edge/management/v1']) {
+    const legacy = await service.call(`${api}/current-api-session`, ztSession(token))
+    assert.equal(legacy.json().data.token, token)
+    const oidc = await service.call(`${api}/current-api-session`, bearer(access_token))
+    assert.equal(oidc.status, 200, oidc.text)
+    assert.equal('token' in oidc.json().data, false)
+    const both = await service.call(`${api}/current-api-session`, {
+      headers: { ...bearer(access_token).headers, 'zt-session': token },
+    })
+    assert.equal(both.json().data.token, token, 'never the bearer token')
+  }
+  const admin = await administrateOpenZiti(service)
+  const sessions = JSON.stringify(await admin.get('/api-sessions'))
+  assert.equal(sessions.includes(token), false, 'administrators see no token')
 })
 
 test('a tunneler sets up TOTP: it reads the enrollment back, with a list of recovery codes', async (t) => {

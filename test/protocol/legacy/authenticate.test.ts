@@ -146,6 +146,7 @@ test('a legacy login by password', async (t) => {
         assert.equal(identity.json().data.name, 'admin')
         const session = await call(`${api}/current-api-session`)
         assert.deepEqual(CurrentApiSessionReply.parse(session.json()), session.json())
+        assert.equal(session.json().data.token, undefined, 'the token is shown once')
         assert.equal(session.headers['zt-session'], undefined)
       }
     })

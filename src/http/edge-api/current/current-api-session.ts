@@ -10,7 +10,6 @@ import { authenticatorOf } from '../../../domain/sessions/api-session.ts'
 import { currentSession, logOut } from '../../../domain/sessions/current-session.ts'
 import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import type { SessionDetail } from '../../../domain/sessions/session-detail.ts'
-import { ztSessionOf } from '../../reading/bearers.ts'
 import { secondsLeft } from '../../router.ts'
 import { done, found, reference, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
@@ -24,13 +23,8 @@ export function addCurrentApiSession(api: Api, ports: SessionPorts): void {
       summary: 'Read the session that the call belongs to',
       answers: { 200: CurrentApiSessionReply },
     },
-    async (request) => {
-      const { session: call } = request
-      const detail = sessionBody(await currentSession(ports, call), call.expiresAt, ports.clock)
-      // D-310: clients read it back from here after a renewal.
-      const token = call.kind === 'legacy' ? ztSessionOf(request) : undefined
-      return found(token === undefined ? detail : { ...detail, token: token.reveal() })
-    },
+    async ({ session: call }) =>
+      found(sessionBody(await currentSession(ports, call), call.expiresAt, ports.clock)),
   )
 
   api.add(
