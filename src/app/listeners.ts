@@ -177,7 +177,7 @@ async function openListener(
         addresses: () => addresses,
         compatibility: config.compatibility,
         serverCasPem: () => [...new Set(all().flatMap(({ caPem }) => caPem() ?? []))],
-        version: () => describeVersion(deps.build, all(), config),
+        version: () => describeVersion(deps.build, all(), listener, config),
         metrics: deps.metrics,
         counters: deps.metrics,
         stopping: deps.stopping,

@@ -13,6 +13,7 @@ interface Opened {
 export function describeVersion(
   build: BuildInfo,
   opened: readonly Opened[],
+  asked: Pick<Listener, 'apis'>,
   { brand, compatibility }: Pick<Config, 'brand' | 'compatibility'>,
 ) {
   const paths = {
@@ -28,8 +29,9 @@ export function describeVersion(
   })
   const isForOpenZiti = compatibility === 'openziti'
   const client = apiVersions.find(([binding]) => binding === 'edge-client')
-  const hasOidc = apiVersions.some(([binding]) => binding === 'edge-oidc')
-  // D-319: clients of OpenZiti controllers log in over the addresses of the compatibility layer alone.
+  // D-319: clients that read it log in at the address that they asked, and clients of OpenZiti controllers over the
+  // addresses of the compatibility layer alone.
+  const hasOidc = asked.apis.some(({ binding }) => binding === 'edge-oidc')
   const canLogIn = isForOpenZiti || brand !== 'openziti'
   // The older name of the client API, by which existing clients find it.
   const older = isForOpenZiti && client !== undefined ? [['edge', client[1]] as const] : []

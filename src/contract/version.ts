@@ -15,7 +15,7 @@ export const Version = z.object({
   capabilities: z
     .array(z.enum(['OIDC_AUTH']))
     .describe(
-      '`OIDC_AUTH` where OIDC is bound, and the clients of this brand can log in that way.',
+      '`OIDC_AUTH` if OIDC is bound at this address, and the clients of this brand can log in that way.',
     ),
 })
 export type Version = z.infer<typeof Version>

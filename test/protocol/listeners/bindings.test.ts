@@ -102,6 +102,10 @@ test('OIDC that is listed beside edge-client is there once, and not elsewhere', 
   ])
   assert.deepEqual(await boundAt(one), ['edge-client', 'edge-oidc'])
   assert.deepEqual(await boundAt(two), ['edge-client'])
+  for (const path of ['/version', '/edge/client/v1/version']) {
+    assert.deepEqual((await one.call(path)).json().data.capabilities, ['OIDC_AUTH'])
+    assert.deepEqual((await two.call(path)).json().data.capabilities, [], 'API 3.1')
+  }
 })
 
 test('with disableOidcAutoBinding OIDC is only where it is listed', async (t) => {
@@ -149,7 +153,8 @@ test('every listener tells what there is and where', async (t) => {
   for (const service of [apis, login]) {
     const { data } = (await service.call('/version')).json()
     assert.ok('edge-oidc' in data.apiVersions)
-    assert.deepEqual(data.capabilities, ['OIDC_AUTH'], 'D-319')
+    // D-319: clients that read it log in at the address that they asked.
+    assert.deepEqual(data.capabilities, service === login ? ['OIDC_AUTH'] : [])
     const v1 = (path: string, at: Service) => ({
       v1: { path, apiBaseUrls: [`${at.baseUrl}${path}`] },
     })
