@@ -104,6 +104,25 @@ test('a file somewhere else is read as it is, and none is made in the home', asy
   )
 })
 
+test('D-43: problems of the configuration come before the modes of its file and folder', async (t) => {
+  const folder = await folderFor(t)
+  const home = join(folder, 'home')
+  const file = join(home, 'controller.yml')
+  await mkdir(home)
+  await writeFile(file, 'v: 1\nnonsense: 1\nedge: { oidc: { accessTokenDuration: soon } }\n')
+  await chmod(home, 0o755)
+  await chmod(file, 0o644)
+  for (const named of [undefined, file]) {
+    const refused = openHome({ home, file: named, environment: environment() })
+    await assert.rejects(refused, (thrown) => {
+      assert.ok(thrown instanceof ConfigProblems)
+      assert.match(thrown.message, /nonsense/)
+      assert.match(thrown.message, /accessTokenDuration/)
+      return true
+    })
+  }
+})
+
 test('a home that is there and empty may be used when it is private', async (t) => {
   const home = join(await folderFor(t), 'home')
   await mkdir(home, { mode: 0o755 })

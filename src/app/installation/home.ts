@@ -65,8 +65,6 @@ export async function openHome(from: {
   const path = file ?? join(home, CONFIG_FILE)
   const isNew = file === undefined && !(await usingHome(home, () => exists(path)))
   if (isNew) await createHome(home, path, { environment, port, purpose })
-  else await usingHome(home, () => makePrivateFolder(home))
-  await refuseWorldReadable(path)
 
   const source = { home, environment, ...(file === undefined ? {} : { file }) }
   const { address } = environment
@@ -74,6 +72,9 @@ export async function openHome(from: {
   const asked = isAsked ? await loadConfig({ ...source, wanted: { address, port } }) : undefined
   const loaded = asked === undefined || purpose === 'prepare' ? await loadConfig(source) : asked
   for (const name of loaded.secretVariables) environment.conceal(name)
+  // After the configuration, so that a start names all of its problems and ends with their exit code (D-43).
+  await usingHome(home, () => makePrivateFolder(home))
+  await refuseWorldReadable(path)
   await usingHome(home, () => makePrivateFolder(homeFiles(home).pki))
   const unusedAddress = purpose === 'prepare' ? asked?.override : undefined
   return { ...loaded, file: path, isNew, unusedAddress }
