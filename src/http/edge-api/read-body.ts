@@ -15,7 +15,9 @@ export function readBody<T extends z.ZodType>(shape: T, body: Body): z.output<T>
     const { issues } = result.error
     const nulls = issues.flatMap(({ path }) => (isNullMember(value, path) ? [path] : []))
     if (nulls.length === 0) {
-      throw new Failure('COULD_NOT_VALIDATE', { field: faultOf(issues[0], value) })
+      // API 1: an unknown field is named. It is often the misspelled name of one that is missing.
+      const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
+      throw new Failure('COULD_NOT_VALIDATE', { field: faultOf(issue, value) })
     }
     // Each round removes a member, and a round names all that it finds, so there are few.
     for (const path of nulls) value = without(value, path)

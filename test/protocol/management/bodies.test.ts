@@ -21,7 +21,7 @@ const UPDB = { method: 'updb', identityId: 'x', username: 'ada', password: 'corr
 
 type Case = readonly [path: string, body: unknown, field: string]
 
-/** What each of these is refused for. Where there are two faults, the first is told. */
+/** What each of these is refused for. An unknown field is named before any other fault (API 1), else the first one. */
 const INVALID: Readonly<Record<string, Case>> = {
   'a list': ['/identities', [], 'body'],
   null: ['/identities', null, 'body'],
@@ -46,6 +46,12 @@ const INVALID: Readonly<Record<string, Case>> = {
   'an unknown policy': ['/identities', { ...IDENTITY, authPolicyId: 'nothing' }, 'authPolicyId'],
   'a policy of NUL': ['/identities', { ...IDENTITY, authPolicyId: '\0' }, 'authPolicyId'],
   'an unknown field': ['/identities', { ...IDENTITY, colour: 'red' }, 'colour'],
+  'an unknown field, and fields that are missing': ['/identities', { nmae: 'x' }, 'nmae'],
+  'an unknown field inside, and others missing': [
+    '/auth-policies',
+    { primary: { cert: { allow: true } } },
+    'primary.cert.allow',
+  ],
   'an id of its own': ['/identities', { ...IDENTITY, id: 'mine' }, 'id'],
   // Enrollment comes later; until then it must not be ignored.
   'two enrollments at once': [
