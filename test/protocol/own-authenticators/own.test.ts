@@ -141,18 +141,22 @@ test('a user changes their own password', async (t) => {
     assert.equal(await answerTo(service, ada.token), INVALID)
   })
 
-  await t.test('by PUT, which names username and password', async () => {
-    const ada = await person()
-    const path = `${OWN}/${ada.updb}`
-    const body = { username: ada.username, password: OTHER, currentPassword: PASSWORD }
-    assertRefused(
-      await ada.call('PUT', path, { password: OTHER, currentPassword: PASSWORD }),
-      400,
-      'COULD_NOT_VALIDATE',
-      'username',
-    )
-    assert.equal((await ada.call('PUT', path, body)).status, 200)
-    assert.equal(await statusOfLogin(ada.username, OTHER), 200)
+  await t.test('by PUT, which names the password, and the username or not (D-121)', async () => {
+    for (const isNamed of [true, false]) {
+      const ada = await person()
+      const path = `${OWN}/${ada.updb}`
+      const named = isNamed ? { username: ada.username } : {}
+      assertRefused(
+        await ada.call('PUT', path, { ...named, currentPassword: PASSWORD }),
+        400,
+        'COULD_NOT_VALIDATE',
+        'password',
+      )
+      const body = { ...named, password: OTHER, currentPassword: PASSWORD }
+      const reply = await ada.call('PUT', path, body)
+      assert.equal(reply.status, 200, reply.text)
+      assert.equal(await statusOfLogin(ada.username, OTHER), 200)
+    }
   })
 
   await t.test('changing tags needs no password; respelling the username does', async () => {

@@ -32,7 +32,7 @@ import {
 import { deferredBody } from '../../reading/declared-body.ts'
 import { done, found, idIn, listed, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
-import { withFixed } from '../changed-body.ts'
+import { withDefaults, withFixed } from '../changed-body.ts'
 
 const ALL = '/current-identity/authenticators'
 const ONE = `${ALL}/:id` as const
@@ -82,12 +82,12 @@ export function addCurrentIdentityAuthenticators(api: Api, ports: AccountPorts):
       path: ONE,
       access: 'session',
       summary: 'Replace your own password',
-      body: deferredBody(ReplacedOwn, { mayOmit: ['method', 'identityId', 'certPem'] }),
+      body: deferredBody(ReplacedOwn, { mayOmit: ['method', 'identityId', 'certPem', 'username'] }),
       answers: { 200: DoneReply },
     },
     async ({ path, body, input, session, caller }) => {
       const replaced = (current: domain.Authenticator) =>
-        changeOf(input(withFixed(stays(current), body)))
+        changeOf(input(withFixed(stays(current), withDefaults(ownName(current), body))))
       await updateOwnAuthenticator(ports, session, idIn<AuthenticatorId>(path), replaced, caller)
       return done()
     },
@@ -116,6 +116,11 @@ export function addCurrentIdentityAuthenticators(api: Api, ports: AccountPorts):
 function stays(current: domain.Authenticator) {
   const fixed = fixedFields(current)
   return current.method === 'cert' ? { ...fixed, certPem: current.certPem } : fixed
+}
+
+/** D-121, D-217: administrators change the name, so a PUT may omit it. */
+function ownName(current: domain.Authenticator) {
+  return current.method === 'updb' ? { username: current.username } : {}
 }
 
 function changeOf(given: z.output<typeof ChangedOwn>): OwnChange {
