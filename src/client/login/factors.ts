@@ -120,14 +120,17 @@ export function lacking(
   return new FactorRequired(message, { ...refusal, queries })
 }
 
-/** Returns the `authQueries` of a response, or of its `data`; unknown types count too. */
+/**
+ * Returns the `authQueries` of a response, or of its `data`; unknown types count too. D-318: in an OIDC login, a server for
+ * clients of OpenZiti says `TOTP` instead of `MFA`.
+ */
 export function queriesOf(answer: WireAnswer): readonly AuthQuery[] {
   const body = jsonOf(answer)
   const queries = body?.['authQueries'] ?? asObject(body?.['data'])?.['authQueries'] ?? []
   if (!Array.isArray(queries) || !queries.every((query) => isText(asObject(query)?.['typeId']))) {
     throw new UnexpectedAnswer('the authentication queries cannot be read')
   }
-  return queries as readonly AuthQuery[]
+  return queries.map((query) => (query.typeId === 'TOTP' ? { ...query, typeId: 'MFA' } : query))
 }
 
 export const findTotp = (queries: readonly AuthQuery[]) =>

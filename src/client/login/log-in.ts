@@ -114,7 +114,7 @@ export async function logInForCode(
   async function codeOf(first: WireAnswer): Promise<string> {
     let answer = first
     for (let steps = 0; steps < 3; steps++) {
-      if (REDIRECTS.includes(answer.status)) return codeIn(answer)
+      if (REDIRECTS.includes(answer.status)) return codeIn(await lastRedirect(answer))
       if (answer.status !== 200) throw refusalOf(answer, 'the login')
       const queries = queriesOf(answer)
       const query = findTotp(queries)
@@ -127,6 +127,17 @@ export async function logInForCode(
       })
     }
     throw new UnexpectedAnswer('the login does not come to an end')
+  }
+
+  /** D-316: a server for clients of OpenZiti redirects to an address of its own first. */
+  async function lastRedirect(answer: WireAnswer): Promise<WireAnswer> {
+    const { origin, pathname } = provider.authorization
+    const url = URL.parse(answer.headers.get('location') ?? '')
+    if (url?.origin !== origin || url.pathname !== `${pathname}/callback`) return answer
+    const headers = { accept: 'application/json' }
+    const last = await wire.send({ method: 'GET', url, headers, signal })
+    if (!REDIRECTS.includes(last.status)) throw refusalOf(last, 'the login')
+    return last
   }
 
   function codeIn({ headers }: WireAnswer): string {

@@ -156,6 +156,8 @@ test('a login', async (t) => {
 
   const forged: Readonly<Record<string, (location: string) => string>> = {
     'goes to another address': (location) => location.replace('127.0.0.1', '127.0.0.2'),
+    'goes to the callback of another server': () =>
+      'https://evil.example/oidc/authorization/callback?id=x',
     'has another state': (location) => location.replace(/state=[^&]*/, 'state=another'),
     'has no state': (location) => location.replace(/state=[^&]*&/, ''),
     'has two states': (location) => `${location}&state=another`,

@@ -5,8 +5,17 @@ import { decodeJwt } from 'jose'
 import { connect, LoginRefused, UntrustedServer } from '../../../src/client/client.ts'
 import { registerCa, shows } from '../../support/certificates/certificate-login.ts'
 import { type Openssl, openOpenssl } from '../../support/certificates/openssl.ts'
-import { asAdmin, connectTo, failureOf, whoIs } from '../../support/client/client-sessions.ts'
+import {
+  asAdmin,
+  connectTo,
+  failureOf,
+  whoIs,
+  withPassword,
+} from '../../support/client/client-sessions.ts'
 import { registerIdp } from '../../support/idp/jwt-login.ts'
+import { PASSWORD, setUpApp, totpPolicy } from '../../support/login/authenticator-app.ts'
+import { OPENZITI } from '../../support/login/openziti.ts'
+import { administrateOpenZiti } from '../../support/login/openziti-administrator.ts'
 import { administrate } from '../../support/management.ts'
 import { ADMIN, startService } from '../../support/service.ts'
 
@@ -43,6 +52,19 @@ test('another brand is another client id', async (t) => {
   const session = await (await connectTo(service, { clientId: 'acme' })).logIn(asAdmin)
   assert.equal(await whoIs(session), ADMIN.username)
   await assert.rejects((await connectTo(service)).logIn(asAdmin), { code: 'invalid_client' })
+})
+
+test('a login at a server for clients of OpenZiti, which redirects once more before the code', async (t) => {
+  const service = await startService(t, { config: OPENZITI })
+  const admin = await administrateOpenZiti(service)
+  const client = await connectTo(service, { clientId: 'openziti' })
+  assert.equal(await whoIs(await client.logIn(asAdmin)), ADMIN.username)
+
+  const policy = await totpPolicy(admin)
+  const zoe = await admin.createIdentity({ name: 'zoe', password: PASSWORD, policy })
+  const { app } = await setUpApp(service, zoe)
+  const session = await client.logIn(withPassword(zoe), { totp: () => app.nextCode() })
+  assert.equal(await whoIs(session), 'zoe')
 })
 
 test('configuration types and scopes that are wished for are in the token', async (t) => {
