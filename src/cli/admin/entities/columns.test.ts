@@ -20,6 +20,7 @@ test('a table shows booleans, times and lists in a readable form', () => {
   const columns = [
     { title: 'ADMIN', path: 'isAdmin', as: 'truth' },
     { title: 'POLICY', path: 'policy.name' },
+    { title: 'REFERENCE', path: 'policy' },
     { title: 'ROLES', path: 'roles', as: 'list' },
     { title: 'AT', path: 'at', as: 'time' },
     { title: 'NOTHING', path: 'externalId' },
@@ -27,6 +28,7 @@ test('a table shows booleans, times and lists in a readable form', () => {
   ] as const
   assert.deepEqual(cellsOf(columns, ROW), [
     'no',
+    'strict',
     'strict',
     'dev, ops',
     '2026-01-31T12:00:00Z',

@@ -48,6 +48,8 @@ function cellOf(value: unknown, as: NonNullable<Column['as']>): string {
       // Milliseconds are only noise here; --json has them.
       return String(value).replace(/\.\d+Z$/, 'Z')
     default:
+      // D-318: with the compatibility layer, the type of an identity is a reference too.
+      if (isReference(value)) return value.name
       if (typeof value === 'object') return JSON.stringify(value)
       return PEM.test(String(value)) ? 'PEM, with --json' : String(value)
   }
