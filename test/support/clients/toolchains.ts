@@ -5,7 +5,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
@@ -39,7 +39,7 @@ export async function buildRust(folder: string): Promise<string> {
 
 /** Fetches what the `pom.xml` in this folder names, kept for the next run; returns the class path. */
 export async function prepareJava(folder: string): Promise<string> {
-  const libraries = join(tmpdir(), 'latchkey-clients-java')
+  const libraries = join(tmpdir(), `latchkey-clients-${basename(folder)}`)
   const args = ['-q', '-B', 'dependency:copy-dependencies', `-DoutputDirectory=${libraries}`]
   await run('mvn', args, { cwd: folder, maxBuffer: 1 << 24 })
   return join(libraries, '*')
