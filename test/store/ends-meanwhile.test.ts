@@ -15,6 +15,7 @@ import {
   updateOwnAuthenticator,
 } from '../../src/domain/account/own-authenticators.ts'
 import { reuseSession } from '../../src/domain/account/single-sign-on.ts'
+import type { Caller } from '../../src/domain/audit/events.ts'
 import { auditPorts } from '../../src/domain/audit/ports.ts'
 import { answerDevice } from '../../src/domain/device/answer-device.ts'
 import { type DeviceCode, userCodeHash } from '../../src/domain/device/device-code.ts'
@@ -27,9 +28,13 @@ import { replaceStores } from '../../src/domain/replace-stores.ts'
 import type { CallSession } from '../../src/domain/sessions/call-session.ts'
 import { endOtherSessions, endOwnSession } from '../../src/domain/sessions/own-sessions.ts'
 import {
+  proveInSession,
+  removeEnrollmentInSession,
+  renewRecoveryCodes,
   startEnrollmentInSession,
   verifyEnrollmentInSession,
 } from '../../src/domain/sessions/session-factors.ts'
+import { removeOwnPasskey } from '../../src/domain/sessions/session-passkeys.ts'
 import type { Store, Transaction } from '../../src/domain/stores.ts'
 import { ManualClock, NOON } from '../support/clocks/manual-clock.ts'
 import {
@@ -43,6 +48,7 @@ import {
 } from '../support/people.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { openTwo, postgresql } from './databases.ts'
+import { aPasskey } from './passkey-sample.ts'
 import { aPartialRequest, hash } from './samples.ts'
 import { asFarAsPossible } from './waiting.ts'
 
@@ -137,6 +143,23 @@ async function whileItEnds<T, Prepared>(
   return { store, outcome: pending }
 }
 
+const APP = { factor: 'totp', session: CALL, hostname: 'localhost' } as const
+
+function verifyApp(ports: DevicePorts, setup: string) {
+  const app = URI.parse(setup)
+  assert.ok(app instanceof TOTP)
+  const answer = app.generate({ timestamp: clock.now() })
+  return verifyEnrollmentInSession(ports, APP, { answer, caller: CALLER })
+}
+
+/** With an app and a passkey. Returns a recovery code, which answers for both. */
+async function withFactors(ports: DevicePorts): Promise<string> {
+  const { setup, recoveryCodes } = await startEnrollmentInSession(ports, APP)
+  await verifyApp(ports, setup.provisioningUrl)
+  await ports.passkeys.insert(aPasskey({ identityId }))
+  return recoveryCodes[0] ?? ''
+}
+
 test('D-443: a session that ends at this moment approves no device', async (t) => {
   const { store, outcome } = await whileItEnds(t, (ports) =>
     answerDevice(ports, { userCode: USER_CODE, session: CALL, caller: CALLER, answer: 'approved' }),
@@ -185,17 +208,33 @@ test('a session that ends at this moment changes no authenticator', async (t) =>
 })
 
 test('D-437: a session that ends at this moment adds no second factor', async (t) => {
-  const one = { factor: 'totp', session: CALL, hostname: 'localhost' } as const
   const { store, outcome } = await whileItEnds(
     t,
-    async (ports, setup: string) => {
-      const app = URI.parse(setup)
-      assert.ok(app instanceof TOTP)
-      const answer = app.generate({ timestamp: clock.now() })
-      return verifyEnrollmentInSession(ports, one, { answer, caller: CALLER })
-    },
-    async (ports) => (await startEnrollmentInSession(ports, one)).setup.provisioningUrl,
+    (ports, setup: string) => verifyApp(ports, setup),
+    async (ports) => (await startEnrollmentInSession(ports, APP)).setup.provisioningUrl,
   )
   assert.equal((await refusalOf(outcome)).code, 'UNAUTHORIZED')
   assert.equal((await store.totpEnrollments.find(identityId))?.isVerified, false)
+})
+
+test('a session that ends at this moment takes no second factor away, and spends no code', async (t) => {
+  type Work = (ports: DevicePorts, given: { answer: string; caller: Caller }) => Promise<unknown>
+  const works: Readonly<Record<string, Work>> = {
+    'removes the app': (ports, given) => removeEnrollmentInSession(ports, APP, given),
+    'renews the recovery codes': (ports, given) => renewRecoveryCodes(ports, APP, given),
+    'proves a factor': (ports, given) => proveInSession(ports, APP, given),
+    'removes a passkey': (ports, given) =>
+      removeOwnPasskey(ports, { session: CALL }, aPasskey().id, given),
+  }
+  for (const [name, work] of Object.entries(works)) {
+    const { store, outcome } = await whileItEnds(
+      t,
+      (ports, answer: string) => work(ports, { answer, caller: CALLER }),
+      withFactors,
+    )
+    assert.equal((await refusalOf(outcome)).code, 'UNAUTHORIZED', name)
+    assert.equal((await store.totpEnrollments.find(identityId))?.isVerified, true, name)
+    assert.equal((await store.passkeys.listOf(identityId)).length, 1, name)
+    assert.equal(await store.recoveryCodes.count(identityId), 20, name)
+  }
 })

@@ -28,7 +28,7 @@ import { provePrimary } from '../login/prove-primary.ts'
 import type { PageOf } from '../paging.ts'
 import { invalid, notFound } from '../refusals.ts'
 import { type CallSession, sessionGone } from '../sessions/call-session.ts'
-import { endOthersWithin } from '../sessions/own-sessions.ts'
+import { endInSession } from '../sessions/own-sessions.ts'
 import type { Stores } from '../stores.ts'
 import type { AccountPorts } from './ports.ts'
 
@@ -102,8 +102,9 @@ export async function updateOwnAuthenticator(
       const { identityId } = call
       await withdrawResetWithin(ports, tx, { method: 'reset-password', identityId }, caller)
     }
-    const sessions = proof === undefined ? [] : await tx.apiSessions.listOf(call.identityId)
-    await endOthersWithin(ports, tx, call, { sessions }, 'credential-changed', caller)
+    const all = proof === undefined ? [] : await tx.apiSessions.listOf(call.identityId)
+    const sessions = all.filter((one) => one.id !== call.sessionId)
+    await endInSession(ports, tx, call, { sessions }, 'credential-changed', caller)
   })
 }
 

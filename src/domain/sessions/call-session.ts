@@ -3,6 +3,8 @@ import type { ApiSessionId, AuthPolicyId, IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { bearerInvalid, ztSessionInvalid } from '../../protocol/challenge.ts'
+import type { Stores } from '../stores.ts'
+import type { ApiSession } from './api-session.ts'
 
 export interface CallSession {
   readonly kind: 'oidc' | 'legacy'
@@ -29,4 +31,15 @@ export function sessionGone(brand: string, { kind }: Pick<CallSession, 'kind'>):
     challenges: [kind === 'oidc' ? bearerInvalid(brand) : ztSessionInvalid()],
     detail: 'the session or its identity is gone',
   })
+}
+
+/** Locks the session of the call, so that it has not ended before the transaction commits. Throws UNAUTHORIZED if it has. */
+export async function holdSession(
+  { brand }: { readonly brand: string },
+  { apiSessions }: Pick<Stores, 'apiSessions'>,
+  call: Pick<CallSession, 'sessionId' | 'kind'>,
+): Promise<ApiSession> {
+  const session = await apiSessions.hold(call.sessionId)
+  if (session === undefined) throw sessionGone(brand, call)
+  return session
 }

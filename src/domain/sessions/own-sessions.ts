@@ -10,7 +10,7 @@ import { BATCH_ROWS, type PageOf } from '../paging.ts'
 import { notFound } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 import type { ApiSession } from './api-session.ts'
-import { type CallSession, sessionGone } from './call-session.ts'
+import { type CallSession, holdSession, sessionGone } from './call-session.ts'
 import { type EndedTogether, endSessionsWithin } from './ending/end-session.ts'
 import { existingSessions } from './ending/existing-sessions.ts'
 import type { EndingPorts } from './ending/ports.ts'
@@ -40,9 +40,7 @@ export async function endOwnSession(
     if ((await tx.apiSessions.find(call.sessionId)) === undefined) throw sessionGone(brand, call)
     const session = await tx.apiSessions.find(id)
     if (session?.identityId !== call.identityId) throw notFound()
-    const ending = { sessions: [session] }
-    if (id === call.sessionId) await endSessionsWithin(ports, tx, ending, 'holder', caller)
-    else await endOthersWithin(ports, tx, call, ending, 'holder', caller)
+    await endInSession(ports, tx, call, { sessions: [session] }, 'holder', caller)
   })
 }
 
@@ -66,16 +64,17 @@ export async function endOtherSessions(
       const query = { limit: BATCH_ROWS, offset: 0 }
       const { rows } = await tx.apiSessions.list(existing, query)
       isMore = rows.length === BATCH_ROWS
-      await endOthersWithin(ports, tx, call, { sessions: rows }, 'holder', caller)
+      const sessions = rows.filter(({ id }) => id !== sessionId)
+      await endInSession(ports, tx, call, { sessions }, 'holder', caller)
     })
   }
 }
 
 /**
- * Ends the sessions except that of the call, which is locked in its turn (D-485): so it has not ended when the transaction
+ * Ends sessions for the session of the call, which is locked in its turn (D-485): so it has not ended before the transaction
  * commits. Throws UNAUTHORIZED if it has.
  */
-export async function endOthersWithin(
+export async function endInSession(
   ports: EndingPorts & Pick<SessionPorts, 'brand'>,
   tx: Stores,
   call: CallSession,
@@ -86,7 +85,7 @@ export async function endOthersWithin(
   const { sessionId } = call
   const before = sessions.filter(({ id }) => id < sessionId)
   await endSessionsWithin(ports, tx, { sessions: before }, reason, caller)
-  if ((await tx.apiSessions.hold(sessionId)) === undefined) throw sessionGone(ports.brand, call)
-  const later = sessions.filter(({ id }) => id > sessionId)
-  await endSessionsWithin(ports, tx, { sessions: later }, reason, caller)
+  await holdSession(ports, tx, call)
+  const rest = sessions.filter(({ id }) => id >= sessionId)
+  await endSessionsWithin(ports, tx, { sessions: rest }, reason, caller)
 }

@@ -36,7 +36,7 @@ import { replaceStores } from '../replace-stores.ts'
 import type { Stores } from '../stores.ts'
 import type { ApiSession } from './api-session.ts'
 import { succeeded } from './authenticate-legacy.ts'
-import { type CallSession, sessionGone } from './call-session.ts'
+import { type CallSession, holdSession, sessionGone } from './call-session.ts'
 import type { SessionPorts } from './ports.ts'
 
 export type MfaPorts = Pick<
@@ -154,6 +154,7 @@ export async function removeEnrollmentInSession(
   await spend(ports, one, given, async (tx) => {
     await enrollment.remove(tx, identityId)
     await withdrawResetWithin(ports, tx, { method: 'reset-mfa', identityId }, given.caller)
+    await holdSession(ports, tx, one.session)
     const details = { factor: one.factor }
     const removed = { type: 'mfa.removed', identityId, sessionId, details } as const
     await tx.events.insert(recordEvent(ports, given.caller, removed))
@@ -180,6 +181,7 @@ export async function renewRecoveryCodes(
   const { recoveryCodes, hashes } = freshRecoveryCodes(ports, identityId)
   await spend(ports, one, given, async (tx) => {
     await tx.recoveryCodes.replace(identityId, hashes)
+    await holdSession(ports, tx, one.session)
     const renewed = { type: 'mfa.recovery-codes-renewed', identityId, sessionId } as const
     await tx.events.insert(recordEvent(ports, given.caller, renewed))
   })
@@ -187,7 +189,7 @@ export async function renewRecoveryCodes(
 }
 
 /**
- * Spends an answer together with what it allows. Throws MFA_INVALID_TOKEN, PASSKEY_INVALID, MFA_NOT_ENROLLED,
+ * Spends an answer together with what it allows, which locks the session of the call (`holdSession`). Throws MFA_INVALID_TOKEN, PASSKEY_INVALID, MFA_NOT_ENROLLED,
  * RATE_LIMITED, UNAUTHORIZED.
  */
 export async function spend(
@@ -251,19 +253,18 @@ async function refuse(
 
 /** Records the factor on a legacy session. Other sessions proved it at their login. */
 async function complete(
-  audit: AuditPorts,
+  ports: AuditPorts & Pick<MfaPorts, 'brand'>,
   tx: Stores,
   { factor, session: call, by }: SessionFactor & { readonly by: ProvenBy },
   caller: Caller,
 ): Promise<void> {
-  if (call.kind !== 'legacy') return
-  const session = await tx.apiSessions.hold(call.sessionId)
-  if (session?.kind !== 'legacy') return
+  const session = await holdSession(ports, tx, call)
+  if (session.kind !== 'legacy') return
   const secondary = withFactor(session.secondary, factor, by)
   const amr = amrOf(session.primary, secondary)
   await tx.apiSessions.replaceProven({ ...session, secondary, amr })
   if (call.isPartial === undefined) return
-  const event = recordEvent(audit, caller, succeeded({ ...session, amr }))
+  const event = recordEvent(ports, caller, succeeded({ ...session, amr }))
   await tx.identities.markLogin(session.identityId, event.at)
   await tx.events.insert(event)
 }

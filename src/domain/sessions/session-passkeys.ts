@@ -18,6 +18,7 @@ import type { ApiSession } from './api-session.ts'
 import type { CallSession } from './call-session.ts'
 import { endSessionsWithin } from './ending/end-session.ts'
 import type { EndingPorts } from './ending/ports.ts'
+import { endInSession } from './own-sessions.ts'
 import {
   type MfaPorts,
   proverOf,
@@ -73,7 +74,10 @@ export async function removeOwnPasskey(
   const found = await ports.passkeys.find(id)
   if (found?.identityId !== identityId) throw notFound()
   const factor = await answeredFactor(ports, own, given)
-  const remove = (tx: Stores) => removePasskeyWithin(ports, tx, found, given.caller)
+  const remove = (tx: Stores) =>
+    removePasskeyWithin(ports, tx, found, given.caller, (sessions) =>
+      endInSession(ports, tx, own.session, { sessions }, 'authenticator-removed', given.caller),
+    )
   await spend(ports, { ...own, factor }, given, remove)
 }
 
@@ -88,16 +92,21 @@ async function answeredFactor(
   return enrolled.has('totp') ? 'totp' : 'passkey'
 }
 
-/** Removes one passkey, and ends the sessions that it began. The caller holds the identity. Throws NOT_FOUND. */
+/**
+ * Removes one passkey, and ends the sessions that it began (D-431). The caller holds the identity. Throws NOT_FOUND, and
+ * what `end` throws.
+ */
 export async function removePasskeyWithin(
   ports: EndingPorts,
   tx: Stores,
   { id, identityId, name }: Passkey,
   caller: Caller,
+  end = (sessions: readonly ApiSession[]) =>
+    endSessionsWithin(ports, tx, { sessions }, 'authenticator-removed', caller),
 ): Promise<void> {
   if (!(await tx.passkeys.remove(identityId, id))) throw notFound()
   await withdrawResetWithin(ports, tx, { method: 'reset-mfa', identityId }, caller)
-  await endSessionsOfPasskeys(ports, tx, [id], caller)
+  await end(await tx.apiSessions.listByAuthenticator(id))
   const details = { factor: 'passkey', id, name } as const
   const removed = { type: 'mfa.removed', identityId, details } as const
   await tx.events.insert(recordEvent(ports, caller, removed))
