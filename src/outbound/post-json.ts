@@ -5,6 +5,7 @@
 import type { IncomingMessage, Agent as PlainAgent } from 'node:http'
 import { Agent, request as requestHttps } from 'node:https'
 import { http } from '../base/node/http.ts'
+import { onUpgrade } from '../base/node/on-upgrade.ts'
 import type { Secret } from '../base/secrets/secret.ts'
 import { type Duration, formatDuration } from '../base/time/duration.ts'
 import { Refusal, reasonOf } from './refusal.ts'
@@ -65,11 +66,9 @@ export function createPostJsonText(target: PostTarget): PostJsonText {
           response.resume()
         })
         request.on('error', reject)
-        // Without a listener, the request would end with neither a response nor an error, nor its timeout.
-        request.on('upgrade', (_, socket) => {
-          socket.destroy()
-          reject(new Refusal('the host switched protocols without a request'))
-        })
+        onUpgrade(request, () =>
+          reject(new Refusal('the host switched protocols without a request')),
+        )
         request.end(body)
       })
       if (status < 200 || status > 299) throw new Refusal(`the answer has the status ${status}`)

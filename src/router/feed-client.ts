@@ -5,6 +5,7 @@
 import { get } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../base/log.ts'
+import { onUpgrade } from '../base/node/on-upgrade.ts'
 import type { Random } from '../base/secrets/random.ts'
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import type { FeedCopy } from './feed-copy.ts'
@@ -108,19 +109,16 @@ export function startFeedClient(deps: {
     const headers = { accept: 'application/x-ndjson', 'accept-encoding': 'identity' }
     return new Promise((resolve, reject) => {
       const options = { ...controllerTls(deps.identity), agent: false, headers, signal: cut }
-      get(url, options, (response) => {
+      const call = get(url, options, (response) => {
         if (response.statusCode === 200) resolve(response)
         else {
           response.destroy()
           reject(new FeedInterrupted(`the controller answered with status ${response.statusCode}`))
         }
-      })
-        .on('error', reject)
-        // Without a listener, the request would end with neither a response nor an error, nor its timeout.
-        .on('upgrade', (_, socket) => {
-          socket.destroy()
-          reject(new FeedInterrupted('the controller switched protocols without a request'))
-        })
+      }).on('error', reject)
+      onUpgrade(call, () =>
+        reject(new FeedInterrupted('the controller switched protocols without a request')),
+      )
     })
   }
 

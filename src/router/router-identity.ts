@@ -7,6 +7,7 @@ import { createPrivateKey } from 'node:crypto'
 import { type Agent, request } from 'node:https'
 import type { SecureContextOptions } from 'node:tls'
 import { readCertificate } from '../base/certificates.ts'
+import { onUpgrade } from '../base/node/on-upgrade.ts'
 import type { Secret } from '../base/secrets/secret.ts'
 import type { Duration } from '../base/time/duration.ts'
 
@@ -65,11 +66,7 @@ export function postToController(
       },
     )
     call.on('error', reject)
-    // Without a listener, the call would end with neither a response nor an error, nor its timeout.
-    call.on('upgrade', (_, socket) => {
-      socket.destroy()
-      reject(new Error('the controller switched protocols without a request'))
-    })
+    onUpgrade(call, () => reject(new Error('the controller switched protocols without a request')))
     call.end(body)
   })
 }

@@ -7,6 +7,7 @@ import type { X509Certificate } from 'node:crypto'
 import { get } from 'node:https'
 import { isSignedBy, readDerCertificate } from '../../base/certificates.ts'
 import { readChildren, readDer } from '../../base/der.ts'
+import { onUpgrade } from '../../base/node/on-upgrade.ts'
 import { ClientError, ServerUnavailable, UnexpectedAnswer } from '../errors.ts'
 import { TIMEOUT_MILLISECONDS } from '../wire/https-wire.ts'
 import { parseOrigin } from '../wire/provider.ts'
@@ -79,7 +80,7 @@ function fetchUnchecked(url: URL, timeoutMilliseconds: number): Promise<string> 
           cause,
         }),
       )
-    get(url, options, (response) => {
+    const call = get(url, options, (response) => {
       const chunks: Uint8Array[] = []
       let length = 0
       response.on('error', fail)
@@ -93,12 +94,7 @@ function fetchUnchecked(url: URL, timeoutMilliseconds: number): Promise<string> 
         if (statusCode === 200) resolve(Buffer.concat(chunks).toString('latin1'))
         else reject(new UnexpectedAnswer(`the server shows no CAs (${statusCode})`))
       })
-    })
-      .on('error', fail)
-      // Without a listener, the request would end with neither a response nor an error, nor its timeout.
-      .on('upgrade', (_, socket) => {
-        socket.destroy()
-        fail(new Error('the server switched protocols without a request'))
-      })
+    }).on('error', fail)
+    onUpgrade(call, () => fail(new Error('the server switched protocols without a request')))
   })
 }

@@ -6,6 +6,7 @@ import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Agent, type AgentOptions, request } from 'node:https'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
+import { onUpgrade } from '../../base/node/on-upgrade.ts'
 import { ServerUnavailable, UnexpectedAnswer, UntrustedServer } from '../errors.ts'
 
 /** The certificate and key that a client presents in the handshake, in PEM. */
@@ -151,11 +152,9 @@ function begin(
       progress.isReused = call.reusedSocket
       reject(error)
     })
-    // Without a listener, the request would end with neither a response nor an error, nor its timeout.
-    call.on('upgrade', (_, socket) => {
-      socket.destroy()
-      reject(new UnexpectedAnswer('the server switched protocols without a request'))
-    })
+    onUpgrade(call, () =>
+      reject(new UnexpectedAnswer('the server switched protocols without a request')),
+    )
     call.on('socket', (socket) => {
       if (socket instanceof TLSSocket && socket.authorized) progress.isConnected = true
       else socket.once('secureConnect', () => (progress.isConnected = true))

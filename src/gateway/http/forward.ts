@@ -4,6 +4,7 @@
  */
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
+import { onUpgrade } from '../../base/node/on-upgrade.ts'
 import type { AnswerCode } from './answers.ts'
 import { clientFields, type Field, fieldsOf } from './fields.ts'
 import type { InboundRequest } from './read-request.ts'
@@ -58,10 +59,9 @@ export function forward(
     // After a response, this is an unread body; a response that is cut ends by itself.
     if (!response.headersSent) giveUp('BAD_GATEWAY', error)
   })
-  call.once('upgrade', (_, socket) => {
-    socket.destroy()
-    giveUp('BAD_GATEWAY', new Error('the upstream switched protocols without a request'))
-  })
+  onUpgrade(call, () =>
+    giveUp('BAD_GATEWAY', new Error('the upstream switched protocols without a request')),
+  )
   call.once('response', (answer) => {
     clearTimeout(timer)
     // A response before the end of the body: do not wait for the rest, and do not reuse the connection.
