@@ -112,8 +112,10 @@ export function consoleRoutes(
         if (kept === undefined || again === undefined)
           return consolePage(200, await content(framedCall))
         const { frame } = framedCall
-        const note = frame.note === 'confirmed' ? 'confirmed-with-input' : frame.note
-        const shown = await again({ ...framedCall, frame: { ...frame, note } }, kept.fields)
+        const shown = await again(
+          { ...framedCall, frame: { ...frame, note: noteWithInput(frame) } },
+          kept.fields,
+        )
         const answer = consolePage(200, shown)
         // Until then it must survive the login.
         return frame.isFresh ? withCookies(answer, [cookies.clearInput()]) : answer
@@ -139,6 +141,12 @@ export function consoleRoutes(
 /** Redirects to a page of the console that shows a notice. */
 export function backTo(path: string, note: ConsoleNote): Answer {
   return seeNote(CONSOLE_SITE, path, note)
+}
+
+/** On every visit, or what was typed a while ago would look like what is stored. */
+function noteWithInput({ note, isFresh }: ConsoleFrame): ConsoleNote {
+  if (note !== undefined && note !== 'confirmed') return note
+  return isFresh ? 'confirmed-with-input' : 'confirm-with-input'
 }
 
 /** Administrators learn the reason, as from the management API. */

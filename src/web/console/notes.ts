@@ -4,7 +4,7 @@ export const CONSOLE_NOTES = {
   confirmed: 'Thank you. You can make changes for the next five minutes.',
   'confirm-first': 'Nothing was changed, because you signed in a while ago.',
   'confirmed-with-input':
-    'Thank you. What you entered is still here, and nothing was changed yet: check it, then save it.',
+    'What you entered is still here, and nothing was changed yet: check it, then save it.',
   'confirm-with-input':
     'Nothing was changed yet, because you signed in a while ago. What you entered stays here.',
   'policy-created': 'The policy was created.',
