@@ -44,8 +44,8 @@ export interface ProvenCertificate {
 }
 
 /**
- * The fingerprint of the registered certificate that proved it. An authenticator may have two certificates, of which
- * one is pending, and its version does not tell them apart (D-130).
+ * Returns the fingerprint of the certificate that proved the login; undefined for every other method. An authenticator may
+ * have two certificates, of which one is pending, and its version does not tell them apart (D-130).
  */
 export function provenFingerprint({
   method,

@@ -60,7 +60,7 @@ export async function endSessionsWithin(
   for (let from = 0; from < inOrder.length; from += BATCH_ROWS) {
     const batch = inOrder.slice(from, from + BATCH_ROWS)
     if (batch.length > 1) await tx.apiSessions.holdAll(batch.map(({ id }) => id))
-    // Sent together (D-299): a refresh waits for the lock of its session for two seconds only.
+    // Sent together (D-299), so that the locks are held briefly: a refresh waits at most two seconds for that of its session.
     await Promise.all(batch.map((session) => endOne(ports, tx, session, reason, caller)))
   }
   for (const ending of authenticators.flatMap((one) => certificateEnding(one, ports.clock))) {
