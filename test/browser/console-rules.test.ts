@@ -134,6 +134,51 @@ test('screens of the installation as a whole, in a browser', async (t) => {
     assert.equal((await saved()).primary.updb.allowed, false)
   })
 
+  await t.test('refusals and changes of another administrator stand at their fields', async () => {
+    const shared = await admin.createPolicy({ name: `shared ${EVIL}` })
+    await page.goto(`${service.baseUrl}/console/policies/${shared}`)
+    for (const name of [
+      'Allow passwords',
+      'Allow client certificates',
+      'Allow JWTs of external signers',
+      'Allow signing in with a passkey alone',
+    ]) {
+      await page.getByRole('checkbox', { name }).uncheck()
+    }
+    await page.getByRole('button', { name: 'Preview the change' }).click()
+    const reason = 'The policy must allow at least one method.'
+    await page.getByRole('alert').getByRole('link', { name: reason }).click()
+    const refused = page.getByRole('checkbox', { name: 'Allow passwords', description: reason })
+    await refused.waitFor()
+    await inspect('policy-refused')
+    await refused.check()
+    await page.getByLabel('Failures before a lock').fill('7')
+    await page.getByRole('checkbox', { name: `Partner ${EVIL}` }).check()
+    const other = await admin.createSigner({ issuer: 'https://other.example', name: 'Other' })
+    await admin.call('PATCH', `/auth-policies/${shared}`, {
+      primary: { updb: { maxAttempts: 3 }, extJwt: { allowedSigners: [other] } },
+    })
+    await page.getByRole('button', { name: 'Preview the change' }).click()
+    await page.getByRole('alert').getByText('Nothing is saved yet.').waitFor()
+    await page.getByRole('group', { name: 'Only these signers', description: /“Other”/ }).waitFor()
+    await inspect('policy-conflict')
+    await page.getByRole('button', { name: 'Preview the change' }).click()
+    await page.getByRole('button', { name: 'Save the change' }).click()
+    await page.getByRole('status').getByText('The policy was changed.').waitFor()
+    const { updb, extJwt } = (await admin.get(`/auth-policies/${shared}`)).primary
+    assert.deepEqual([updb.maxAttempts, extJwt.allowedSigners], [7, [signer]])
+    // A certificate is long: it must not widen the page.
+    await page.goto(`${service.baseUrl}/console/signers/${other}`)
+    await admin.call('PATCH', `/external-jwt-signers/${other}`, {
+      jwksEndpoint: null,
+      certPem: leaf.pem,
+    })
+    await page.getByLabel('URL of the key set').fill('https://mine.example/keys')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Save anyway' }).waitFor()
+    await inspect('signer-conflict')
+  })
+
   await t.test('the last administrator cannot be locked out', async () => {
     await page.goto(`${service.baseUrl}/console/policies/default`)
     await page.getByRole('checkbox', { name: 'Allow passwords' }).uncheck()

@@ -4,9 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { eventually } from '../../support/eventually.ts'
-import type { Reply } from '../../support/http-client.ts'
-import { assertRefusedPage, formTokenOf, openConsole, post } from '../../support/login/account.ts'
+import {
+  assertRefusedPage,
+  codeOf,
+  formTokenOf,
+  openConsole,
+  post,
+} from '../../support/login/account.ts'
 import { administrate, logInAs } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 
@@ -38,14 +42,6 @@ test('an identity is changed in the console', async (t) => {
   const send = (html: string, id: string, typed: Form, by = browser) =>
     post(service, by, pathOf(id), filled(html, id, typed) as [string, string][])
   const save = async (id: string, typed: Form) => send(await page(pathOf(id)), id, typed)
-  const codeOf = async ({ headers }: Reply) => {
-    const requestId = headers['x-request-id']
-    const line = await eventually(
-      () => service.log.find((one) => one.requestId === requestId && one.msg === 'request'),
-      'the log line of the request',
-    )
-    return line.code
-  }
   const eventsOf = async (id: string) => {
     const filter = encodeURIComponent(`identityId = "${id}" and actorName = "Second"`)
     return admin.get(`/events?filter=${filter}&sort=at`)
@@ -114,7 +110,7 @@ test('an identity is changed in the console', async (t) => {
     const { hosts } = await stored(router.id)
     assert.deepEqual(hosts, ['gw1.example.com', 'gw2.example.com:8443'])
     const refused = await save(router.id, { hosts: '*' })
-    assert.equal(await codeOf(refused), 'COULD_NOT_VALIDATE')
+    assert.equal(await codeOf(service, refused), 'COULD_NOT_VALIDATE')
     assert.match(refused.text, /id="hosts-fault">The list of hosts must be HOST or HOST:PORT/)
   })
 
@@ -145,7 +141,7 @@ test('an identity is changed in the console', async (t) => {
     ] as const) {
       const reply = await save(person.id, { ...typed, [field]: value })
       assert.equal(reply.status, status, reply.text)
-      assert.equal(await codeOf(reply), code)
+      assert.equal(await codeOf(service, reply), code)
       const { text } = reply
       assert.match(text, /<title>Error: Edit Refused/)
       assert.ok(text.includes(`<a href="#${field}">${sentence}`), 'the alert leads to the field')
@@ -241,7 +237,7 @@ test('an identity is changed in the console', async (t) => {
     const asked = await send(html, id, { isAdmin: '' }, only.browser)
     const refused = await send(asked.text, id, { isAdmin: '' }, only.browser)
     assert.equal(refused.status, 409, refused.text)
-    assert.equal(await codeOf(refused), 'LAST_ADMINISTRATOR')
+    assert.equal(await codeOf(service, refused), 'LAST_ADMINISTRATOR')
     assert.match(refused.text, /id="isAdmin-fault">This is the last administrator who can log in\./)
     assert.equal((await stored(id)).isAdmin, true)
   })

@@ -8,6 +8,7 @@ import { minutes } from '../../../src/base/time/duration.ts'
 import { openOpenssl } from '../../support/certificates/openssl.ts'
 import {
   assertRefusedPage,
+  filledIn,
   formTokenOf,
   openConsole,
   post,
@@ -132,29 +133,38 @@ test('input survives a login that was too old', async (t) => {
     })
     await signIn(service, browser, again('/console/policies/new'), ADMIN)
     const html = await page('/console/policies/new')
-    const typed = /name="name" value="([^"]*)"/.exec(html)?.[1] ?? ''
-    const saved = await post(service, browser, '/console/policies', [
-      ['formToken', formTokenOf(html, '/console/policies')],
-      ['name', typed],
-      ['allowCert', 'yes'],
-      ...(Object.entries(POLICY_NUMBERS) as [string, string][]),
-    ])
+    const form = filledIn(html, '/console/policies', {})
+    const saved = await post(service, browser, '/console/policies', form)
     assert.equal(saved.status, 303, saved.text)
     assert.equal(await countNamed('auth-policies', 'Saved later'), 1)
   })
 
   await t.test('a policy is still changed after its preview', async () => {
-    const { browser, page, send } = await openConsole(service)
+    const { browser, page } = await openConsole(service)
     service.clock.advance(minutes(6))
     const path = `/console/policies/${policy}`
     const fields = { name: 'Typed', allowCert: 'yes', ...POLICY_NUMBERS }
-    const preview = await send(path, `${path}/preview`, fields)
+    const preview = await post(
+      service,
+      browser,
+      `${path}/preview`,
+      filledIn(await page(path), `${path}/preview`, fields),
+    )
     assert.equal(preview.status, 200, preview.text)
-    const formToken = formTokenOf(preview.text, path)
-    const form = Object.entries({ formToken, ...fields })
+    const form = filledIn(preview.text, path, {})
     assert.equal((await post(service, browser, path, form)).headers.location, path)
     await signIn(service, browser, again(path), ADMIN)
-    assert.match(await page(path), /name="name" value="Typed"[\s\S]*value="13"/)
+    const after = await page(path)
+    assert.match(after, /name="name"[^>]* value="Typed"[\s\S]*value="13"/)
+    const repeated = await post(
+      service,
+      browser,
+      `${path}/preview`,
+      filledIn(after, `${path}/preview`, {}),
+    )
+    const saved = await post(service, browser, path, filledIn(repeated.text, path, {}))
+    assert.equal(saved.status, 303, saved.text)
+    assert.equal(await countNamed('auth-policies', 'Typed'), 1)
   })
 
   await t.test(

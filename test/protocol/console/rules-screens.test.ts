@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { openOpenssl } from '../../support/certificates/openssl.ts'
 import { startLoginIdp } from '../../support/idp/login-idp.ts'
-import { formTokenOf, openConsole, post } from '../../support/login/account.ts'
+import { formFields, openConsole, post } from '../../support/login/account.ts'
 import { administrate } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 
@@ -42,8 +42,7 @@ test('screens of the installation as a whole', async (t) => {
     fields: readonly (readonly [string, string])[],
   ) => {
     const { text } = await browser.get(page)
-    const token = formTokenOf(text, action)
-    return post(service, browser, action, [['formToken', token], ...fields])
+    return post(service, browser, action, [...ownFields(text, action), ...fields])
   }
 
   await t.test('every screen renders, and names are text', async () => {
@@ -92,8 +91,7 @@ test('screens of the installation as a whole', async (t) => {
     assert.match(shown.text, /1 identity could no longer sign in/)
     assert.match(shown.text, /password: The policy no longer allows the method of the login\./)
     assert.equal((await admin.get(`/auth-policies/${policy}`)).primary.updb.allowed, true)
-    const token = formTokenOf(shown.text, page)
-    const saved = await post(service, browser, page, [['formToken', token], ...FORM])
+    const saved = await post(service, browser, page, [...ownFields(shown.text, page), ...FORM])
     assert.equal(saved.status, 303, saved.text)
     const { name, primary, secondary, tags } = await admin.get(`/auth-policies/${policy}`)
     assert.deepEqual([secondary.requirePasskey, secondary.requireTotpOrPasskey], [true, false])
@@ -186,13 +184,13 @@ test('screens of the installation as a whole', async (t) => {
     })
     // What the page shows is what it sends: saving it unchanged changes nothing.
     const { text } = await browser.get(page)
-    assert.equal((await send(page, page, valuesIn(text, page))).status, 303)
+    assert.equal((await send(page, page, typedFields(text, page))).status, 303)
     const { updatedAt: _again, ...same } = await admin.get(`/external-jwt-signers/${signer}`)
     const { updatedAt: _before, ...before } = changed
     assert.deepEqual(same, before)
-    const both = [...SIGNER, ['signerCert', factory.pem] as const]
+    const both = [...SIGNER, ['certPem', factory.pem] as const]
     const twoKeys = await send(page, page, both)
-    assert.match(twoKeys.text, /give exactly one of jwksEndpoint and certPem/)
+    assert.match(twoKeys.text, /Enter either the URL of the key set or a certificate\./)
     assert.match(twoKeys.text, /BEGIN CERTIFICATE/)
     const noTag = SIGNER.with(-1, ['tags', 'nothing'])
     assert.match((await send(page, page, noTag)).text, /The list of tags has a line that is not/)
@@ -207,7 +205,7 @@ test('screens of the installation as a whole', async (t) => {
   await t.test('a signer with a certificate is entered by hand', async () => {
     const page = '/console/signers/new?by=hand'
     const fields = SIGNER.map(([name, value]): readonly [string, string] => {
-      if (name === 'jwksEndpoint') return ['signerCert', factory.pem]
+      if (name === 'jwksEndpoint') return ['certPem', factory.pem]
       if (name === 'issuer') return ['issuer', 'https://by-hand.example']
       return name === 'name' ? ['name', 'By hand'] : [name, value]
     })
@@ -250,7 +248,7 @@ test('screens of the installation as a whole', async (t) => {
       index: 1,
     })
     assert.equal(
-      (await send(page, page, valuesIn((await browser.get(page)).text, page))).status,
+      (await send(page, page, typedFields((await browser.get(page)).text, page))).status,
       303,
     )
     assert.deepEqual(
@@ -263,7 +261,7 @@ test('screens of the installation as a whole', async (t) => {
     )
     assert.match(
       (await send(page, page, wrongClaim)).text,
-      /The text of the values must be given for/,
+      /Enter the text if only some values count/,
     )
     const none = CA.map(([name, value]): readonly [string, string] =>
       name === 'location' ? [name, ''] : [name, value],
@@ -290,8 +288,8 @@ const SIGNER: readonly (readonly [string, string])[] = [
   ['issuer', 'https://other.example'],
   ['audience', 'a'],
   ['jwksEndpoint', 'https://other.example/keys'],
-  ['claim', '/email'],
-  ['authUrl', 'https://other.example'],
+  ['claimsProperty', '/email'],
+  ['externalAuthUrl', 'https://other.example'],
   ['clientId', 'app'],
   ['scopes', ' openid  email '],
   ['targetToken', 'ID'],
@@ -300,7 +298,7 @@ const SIGNER: readonly (readonly [string, string])[] = [
 
 const CA: readonly (readonly [string, string])[] = [
   ['name', 'Works'],
-  ['isOttEnabled', 'yes'],
+  ['isOttCaEnrollmentEnabled', 'yes'],
   ['identityRoles', 'devices\r\n\r\n berlin '],
   ['identityNameFormat', '[commonName]'],
   ['location', 'SAN_URI'],
@@ -312,24 +310,8 @@ const CA: readonly (readonly [string, string])[] = [
   ['tags', 'site = Berlin'],
 ]
 
-/** What a browser would send of the form that posts to `action`, unchanged. */
-function valuesIn(text: string, action: string): readonly (readonly [string, string])[] {
-  const [, inside = ''] = text.split(`action="${action}">`)
-  const [form = ''] = inside.split('</form>')
-  const plain = (value: string) =>
-    value.replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)))
-  const values: [string, string][] = []
-  for (const [tag, name = ''] of form.matchAll(
-    /<(?:input|textarea|select)[^>]* name="(\w+)"[^>]*>/g,
-  )) {
-    const rest = form.slice(form.indexOf(tag) + tag.length)
-    if (name === 'formToken' || (tag.includes('checkbox') && !tag.includes(' checked'))) continue
-    const [, value = ''] = tag.startsWith('<textarea')
-      ? (/^\n?([^<]*)<\/textarea>/.exec(rest) ?? [])
-      : tag.startsWith('<select')
-        ? (/<option value="([^"]*)" selected>/.exec(rest.split('</select>')[0] ?? '') ?? [])
-        : (/ value="([^"]*)"/.exec(tag) ?? [])
-    values.push([name, plain(value)])
-  }
-  return values
-}
+/** What our page writes into a form, and what is filled in. */
+const isOwn = ([name]: readonly [string, string]) => name === 'formToken' || name === 'seen'
+const ownFields = (text: string, action: string) => formFields(text, action).filter(isOwn)
+const typedFields = (text: string, action: string) =>
+  formFields(text, action).filter((pair) => !isOwn(pair))

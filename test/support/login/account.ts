@@ -131,6 +131,45 @@ export function formTokenOf(html: string, action: string): string {
   return token
 }
 
+type Pair = [name: string, value: string]
+
+/** What a browser would send of the form that posts to `action`, unchanged. */
+export function formFields(page: string, action: string): readonly Pair[] {
+  const [, inside = ''] = page.split(`action="${action}">`)
+  const [form = ''] = inside.split('</form>')
+  const pairs: Pair[] = []
+  for (const { 0: tag, 1: name = '', index } of form.matchAll(
+    /<(?:input|textarea|select)[^>]* name="(\w+)"[^>]*>/g,
+  )) {
+    const rest = form.slice(index + tag.length)
+    if (tag.includes('checkbox') && !tag.includes(' checked')) continue
+    const [, value = ''] = tag.startsWith('<textarea')
+      ? (/^\n?([^<]*)<\/textarea>/.exec(rest) ?? [])
+      : tag.startsWith('<select')
+        ? (/<option value="([^"]*)" selected>/.exec(rest.split('</select>')[0] ?? '') ?? [])
+        : (/ value="([^"]*)"/.exec(tag) ?? [])
+    pairs.push([name, unescaped(value)])
+  }
+  return pairs
+}
+
+/** The same after these fields were changed; undefined clears a checkbox. */
+export function filledIn(
+  page: string,
+  action: string,
+  typed: Readonly<Record<string, string | readonly string[] | undefined>>,
+): Pair[] {
+  const others = formFields(page, action).filter(([name]) => !Object.hasOwn(typed, name))
+  const changed = Object.entries(typed).flatMap(([name, value = []]) =>
+    [value].flat().map((one): Pair => [name, one]),
+  )
+  return [...others, ...changed]
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
+}
+
 /** The heading of a page. */
 export function headingOf(html: string): string {
   return /<h1>([^<]*)<\/h1>/.exec(html)?.[1] ?? ''
@@ -148,10 +187,16 @@ export async function assertRefusedPage(
   assert.equal(reply.headers['www-authenticate'], undefined, 'R071')
   const requestId = reply.headers['x-request-id']
   assert.ok(reply.text.includes(`<code>${requestId}</code>`), 'the page names the request')
+  assert.equal(await codeOf(service, reply), code)
+}
+
+/** The code of a refusal, which a page does not show: that of its log line. */
+export async function codeOf(service: Service, { headers }: Reply): Promise<unknown> {
+  const requestId = headers['x-request-id']
   // The line is written once the answer has left.
   const line = await eventually(
     () => service.log.find((one) => one.requestId === requestId && one.msg === 'request'),
     'the log line of the request',
   )
-  assert.equal(line.code, code)
+  return line.code
 }

@@ -22,8 +22,8 @@ import { orAgain } from '../rules/or-again.ts'
 import { invitationAnswer } from './invitation-answer.ts'
 
 export function addInvite(routes: ConsoleRoutes, ports: ConsolePorts): void {
-  const shown = async (frame: ConsoleFrame, page: Omit<InvitePage, 'policies'>) =>
-    invitePage(frame, { policies: await ports.authPolicies.list(), ...page })
+  const shown = async (frame: ConsoleFrame, state: InvitePage['state']) =>
+    invitePage(frame, { policies: await ports.authPolicies.list(), state })
 
   routes.show(INVITE_SCREEN_PATH, ({ frame }) => shown(frame, { values: BLANK }))
 
@@ -61,7 +61,7 @@ const FORM_FIELDS: Readonly<Record<string, string>> = {
 }
 
 function fieldOf(failure: Failure): string | undefined {
-  return FORM_FIELDS[refusedField(failure) ?? '']
+  return FORM_FIELDS[refusedField(failure, Object.keys(FORM_FIELDS)) ?? '']
 }
 
 const BLANK: InviteValues = {

@@ -11,15 +11,25 @@ import {
   updateCa,
   verifyCa,
 } from '../../../domain/management/manage-cas.ts'
+import type { Refusal } from '../../../web/console/layout.ts'
 import { CAS_PATH, caPath } from '../../../web/console/navigation.ts'
 import type { CaValues } from '../../../web/console/rules/ca-form.ts'
-import { caPage, casPage, newCaPage, type ShownCa } from '../../../web/console/rules/cas-page.ts'
+import {
+  caPage,
+  casPage,
+  type NewCaValues,
+  newCaPage,
+  type ShownCa,
+} from '../../../web/console/rules/cas-page.ts'
+import type { FormState } from '../../../web/console/rules/form-state.ts'
 import { readBody } from '../../edge-api/read-body.ts'
 import { chosenOf, chosenOfCa } from '../../management-api/rules/cas.ts'
 import type { Fields } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes } from '../console-route.ts'
 import type { ConsolePorts } from '../ports.ts'
-import { isChecked, linesIn, textIn, wholeIn } from './form-fields.ts'
+import { refusedField } from '../refusal-text.ts'
+import { backAfter, type Edited, pick, saveForm, storedForm } from '../stored-form.ts'
+import { linesIn, textIn, wholeIn } from './form-fields.ts'
 import { orAgain } from './or-again.ts'
 import { readTags, writeTags } from './tags-text.ts'
 
@@ -31,22 +41,26 @@ export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
   const idIn = ({ head }: ConsoleCall) => head.path['id'] as CaId
   const onePage = async (
     call: ConsoleCall,
-    more: { error?: string; values?: CaValues; proof?: string } = {},
-  ) => caPage(call.frame, { ca: shown(await findCa(ports, idIn(call))), ...more })
+    more: { state?: FormState<CaValues>; refusal?: Refusal; proof?: string } = {},
+  ) => {
+    const ca = await findCa(ports, idIn(call))
+    const { state = FORM.stateOf(ca), proof, refusal = state.refusal } = more
+    return caPage(call.frame, { ca: shown(ca), state: { ...state, refusal }, proof })
+  }
 
   routes.show(CAS_PATH, async ({ frame }) => {
     const { rows } = await listCas(ports, ALL)
     return casPage(frame, rows.map(shown))
   })
 
-  routes.show(`${CAS_PATH}/new`, async ({ frame }) => newCaPage(frame, { name: '', certPem: '' }))
+  routes.show(`${CAS_PATH}/new`, async ({ frame }) => newCaPage(frame, { values: NEW_CA }))
 
   routes.act(
     {
       url: CAS_PATH,
       page: `${CAS_PATH}/new`,
       needs: 'fresh-login',
-      again: async ({ frame }, fields) => newCaPage(frame, newIn(fields)),
+      again: async ({ frame }, fields) => newCaPage(frame, { values: newIn(fields) }),
     },
     async ({ frame, caller }, fields) => {
       const values = newIn(fields)
@@ -56,28 +70,27 @@ export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
           const input = chosenOf(readBody(NewCa, { kind: 'json', value }))
           return backTo(caPath(await createCa(ports, input, caller)), 'ca-created')
         },
-        async (error) => newCaPage(frame, { ...values, error }),
+        async (message, failure) => {
+          const field = refusedField(failure, Object.keys(NEW_CA))
+          return newCaPage(frame, { values, refusal: { message, field } })
+        },
       )
     },
   )
 
   routes.show(ONE, (call) => onePage(call))
 
-  const again = (call: ConsoleCall, fields: Fields) => onePage(call, { values: valuesIn(fields) })
+  const again = (call: ConsoleCall, fields: Fields) =>
+    onePage(call, { state: FORM.stateIn(fields) })
 
-  routes.act({ url: ONE, page: ONE, needs: 'fresh-login', again }, (call, fields) => {
-    const values = valuesIn(fields)
-    return orAgain(
-      async () => {
-        const changes = bodyOf(values)
-        const change = (current: Ca) =>
-          chosenOf(readBody(NewCa, { kind: 'json', value: { ...chosenOfCa(current), ...changes } }))
-        await updateCa(ports, idIn(call), change, call.caller)
-        return backTo(caPath(idIn(call)), 'ca-changed')
-      },
-      (error) => onePage(call, { error, values }),
-    )
-  })
+  routes.act({ url: ONE, page: ONE, needs: 'fresh-login', again }, (call, fields) =>
+    saveForm(FORM, FORM.stateIn(fields), {
+      write: (change) => updateCa(ports, idIn(call), change, call.caller),
+      next: withChanges,
+      again: (state) => onePage(call, { state }),
+      done: (edited) => backAfter(edited, caPath(idIn(call)), 'ca-changed'),
+    }),
+  )
 
   routes.act(
     {
@@ -93,7 +106,11 @@ export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
           await verifyCa(ports, idIn(call), proof, call.caller)
           return backTo(caPath(idIn(call)), 'ca-verified')
         },
-        (error) => onePage(call, { error, proof }),
+        (message, { code }) => {
+          // A CA that was verified meanwhile has no such field any more.
+          const field = code === 'CA_ALREADY_VERIFIED' ? undefined : 'proof'
+          return onePage(call, { refusal: { message, field }, proof })
+        },
       )
     },
   )
@@ -104,51 +121,64 @@ export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
         await deleteCa(ports, idIn(call), call.caller)
         return backTo(CAS_PATH, 'ca-deleted')
       },
-      (error) => onePage(call, { error }),
+      (message) => onePage(call, { refusal: { message, field: undefined } }),
     ),
   )
 }
 
-function newIn(fields: Fields) {
+const NEW_CA: NewCaValues = { name: '', certPem: '' }
+
+function newIn(fields: Fields): NewCaValues {
   return { name: textIn(fields, 'name').trim(), certPem: textIn(fields, 'certPem') }
 }
 
-function valuesIn(fields: Fields): CaValues {
-  const text = (name: string) => textIn(fields, name)
-  return {
-    name: text('name').trim(),
-    isAuthEnabled: isChecked(fields, 'isAuthEnabled'),
-    isOttEnabled: isChecked(fields, 'isOttEnabled'),
-    isAutoEnabled: isChecked(fields, 'isAutoEnabled'),
-    identityRoles: text('identityRoles'),
-    identityNameFormat: text('identityNameFormat').trim(),
-    location: text('location'),
-    matcher: text('matcher'),
-    matcherCriteria: text('matcherCriteria'),
-    parser: text('parser'),
-    parserCriteria: text('parserCriteria'),
-    index: text('index'),
-    tags: text('tags'),
-  }
-}
+const CLAIM = [
+  'location',
+  'matcher',
+  'matcherCriteria',
+  'parser',
+  'parserCriteria',
+  'index',
+] as const
 
-/** The same members as over the API, so that they are checked in the same way. */
-function bodyOf(values: CaValues): object {
-  const { location, matcher, matcherCriteria, parser, parserCriteria } = values
-  const index = wholeIn(values.index)
-  return {
-    name: values.name,
-    isAuthEnabled: values.isAuthEnabled,
-    isOttCaEnrollmentEnabled: values.isOttEnabled,
-    isAutoCaEnrollmentEnabled: values.isAutoEnabled,
+const FORM = storedForm<Ca, CaValues>({
+  blank: {
+    name: '',
+    isAuthEnabled: false,
+    isOttCaEnrollmentEnabled: false,
+    isAutoCaEnrollmentEnabled: false,
+    identityRoles: '',
+    identityNameFormat: '',
+    location: '',
+    matcher: '',
+    matcherCriteria: '',
+    parser: '',
+    parserCriteria: '',
+    index: '',
+    tags: '',
+  },
+  valuesOf,
+  // A blank can be a separator.
+  exact: ['matcherCriteria', 'parserCriteria'],
+  // They decide whose certificate it is.
+  together: [CLAIM],
+})
+
+/** The same members as over the API, so that they are checked in the same way. Throws COULD_NOT_VALIDATE. */
+function withChanges(current: Ca, { changed, state }: Edited<CaValues>) {
+  const { values } = state
+  const claim = { ...pick(values, CLAIM), index: wholeIn(values.index) }
+  const body = {
+    ...values,
     identityRoles: linesIn(values.identityRoles),
-    identityNameFormat: values.identityNameFormat,
-    externalIdClaim:
-      location === ''
-        ? null
-        : { location, matcher, matcherCriteria, parser, parserCriteria, index },
-    tags: readTags(values.tags),
+    externalIdClaim: values.location === '' ? null : claim,
+    // Only a change is read: what another program wrote need not be a form.
+    tags: changed.includes('tags') ? readTags(values.tags) : {},
   }
+  const isClaim = (name: string) => CLAIM.some((one) => one === name)
+  const members = changed.map((name) => (isClaim(name) ? 'externalIdClaim' : name))
+  const value = { ...chosenOfCa(current), ...pick(body, members) }
+  return chosenOf(readBody(NewCa, { kind: 'json', value }))
 }
 
 function valuesOf(ca: Ca): CaValues {
@@ -156,8 +186,8 @@ function valuesOf(ca: Ca): CaValues {
   return {
     name: ca.name,
     isAuthEnabled: ca.isAuthEnabled,
-    isOttEnabled: ca.isOttCaEnrollmentEnabled,
-    isAutoEnabled: ca.isAutoCaEnrollmentEnabled,
+    isOttCaEnrollmentEnabled: ca.isOttCaEnrollmentEnabled,
+    isAutoCaEnrollmentEnabled: ca.isAutoCaEnrollmentEnabled,
     identityRoles: ca.identityRoles.join('\n'),
     identityNameFormat: ca.identityNameFormat,
     location: claim?.location ?? '',

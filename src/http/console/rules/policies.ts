@@ -9,14 +9,20 @@ import {
   updatePolicy,
 } from '../../../domain/management/manage-policies.ts'
 import { refusalSentence } from '../../../domain/management/what-if/judge-sessions.ts'
-import { previewPolicy } from '../../../domain/management/what-if/preview-policy.ts'
+import {
+  type LockedOut,
+  type PolicyPreview,
+  previewPolicy,
+} from '../../../domain/management/what-if/preview-policy.ts'
 import {
   type AuthPolicy,
   isBuiltIn,
   POLICY_DEFAULTS,
 } from '../../../domain/policies/auth-policy.ts'
+import type { Tags } from '../../../entities/field.ts'
 import { factorDemands } from '../../../protocol/factors/second-factors.ts'
 import { POLICIES_PATH, policyPath } from '../../../web/console/navigation.ts'
+import type { FormState } from '../../../web/console/rules/form-state.ts'
 import {
   newPolicyPage,
   policiesPage,
@@ -29,7 +35,8 @@ import { chosenOf } from '../../management-api/rules/auth-policies.ts'
 import type { Fields } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes, consolePage } from '../console-route.ts'
 import type { ConsolePorts } from '../ports.ts'
-import { valuesLike, wholeIn } from './form-fields.ts'
+import { AskFirst, backAfter, type Edited, saveForm, storedForm } from '../stored-form.ts'
+import { wholeIn } from './form-fields.ts'
 import { orAgain } from './or-again.ts'
 import { readTags, writeTags } from './tags-text.ts'
 
@@ -53,32 +60,33 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
     return policiesPage(frame, rows)
   })
 
-  routes.show(`${POLICIES_PATH}/new`, async ({ frame }) =>
-    newPolicyPage(frame, { values: NEW_POLICY, signers: await signers() }),
-  )
+  routes.show(`${POLICIES_PATH}/new`, (call) => newPage(call, { values: NEW_POLICY }))
 
-  const newPage = async ({ frame }: ConsoleCall, fields: Fields, error?: string) =>
-    newPolicyPage(frame, {
-      values: valuesLike(NEW_POLICY, fields),
-      signers: await signers(),
-      error,
-    })
+  const newPage = async ({ frame }: ConsoleCall, state: FormState<PolicyValues>) =>
+    newPolicyPage(frame, { state, signers: await signers() })
 
   routes.act(
-    { url: POLICIES_PATH, page: `${POLICIES_PATH}/new`, needs: 'fresh-login', again: newPage },
+    {
+      url: POLICIES_PATH,
+      page: `${POLICIES_PATH}/new`,
+      needs: 'fresh-login',
+      again: (call, fields) => newPage(call, { values: FORM.stateIn(fields).values }),
+    },
     async (call, fields) => {
-      const values = valuesLike(NEW_POLICY, fields)
+      const { values } = FORM.stateIn(fields)
       return orAgain(
         async () => {
-          const id = await createPolicy(ports, chosenIn(values), call.caller)
+          const policy = chosenIn(values, readTags(values.tags))
+          const id = await createPolicy(ports, policy, call.caller)
           return backTo(policyPath(id), 'policy-created')
         },
-        (error) => newPage(call, fields, error),
+        (message, failure) =>
+          newPage(call, { values, refusal: { message, field: FORM.fieldOf(failure) } }),
       )
     },
   )
 
-  async function onePage(call: ConsoleCall, values?: PolicyValues, error?: string) {
+  async function onePage(call: ConsoleCall, state?: FormState<PolicyValues>) {
     const policy = await policyIn(call)
     const { id, name } = policy
     return policyPage(call.frame, {
@@ -86,67 +94,45 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
       name,
       identities: await ports.identities.countWithPolicy(id),
       isBuiltIn: isBuiltIn(id),
-      values: values ?? valuesOf(policy),
+      state: state ?? FORM.stateOf(policy),
       signers: await signers(),
-      error,
     })
   }
 
   routes.show(ONE, (call) => onePage(call))
 
   routes.act({ url: `${ONE}/preview`, page: ONE, needs: 'session' }, async (call, fields) => {
-    const values = valuesLike(NEW_POLICY, fields)
     const { id, name } = await policyIn(call)
-    return orAgain(
-      async () => {
-        const change = () => chosenIn(values)
-        const preview = await previewPolicy(ports, id, change, call.caller)
-        const { lockedOut, sessions } = preview
-        return consolePage(
-          200,
-          policyPreviewPage(call.frame, {
-            ...preview,
-            id,
-            name,
-            values,
-            isRefused: preview.refusal !== undefined,
-            lockedOut: {
-              count: lockedOut.count,
-              rows: lockedOut.rows.map(({ because, ...one }) => ({
-                ...one,
-                why: because
-                  .map(({ method, reason }) => `${method}: ${refusalSentence(reason)}`)
-                  .join(' '),
-              })),
-            },
-            ending: {
-              count: sessions.ending.count,
-              rows: sessions.ending.rows.map((one) => ({
-                ...one,
-                why: refusalSentence(one.reason),
-              })),
-            },
-            live: sessions.live,
-            restricted: sessions.restricted,
-          }),
-        )
+    let preview: PolicyPreview | undefined
+    return saveForm(FORM, FORM.stateIn(fields), {
+      write: async (change) => {
+        preview = await previewPolicy(ports, id, change, call.caller)
       },
-      (error) => onePage(call, values, error),
-    )
+      next: withChanges,
+      again: (state) => onePage(call, state),
+      done: ({ state }) =>
+        consolePage(
+          200,
+          policyPreviewPage(call.frame, { ...shown(preview as PolicyPreview), id, name, state }),
+        ),
+    })
   })
 
-  const again = (call: ConsoleCall, fields: Fields) => onePage(call, valuesLike(NEW_POLICY, fields))
+  const again = (call: ConsoleCall, fields: Fields) => onePage(call, FORM.stateIn(fields))
 
   routes.act({ url: ONE, page: ONE, needs: 'fresh-login', again }, async (call, fields) => {
-    const values = valuesLike(NEW_POLICY, fields)
     const { id } = await policyIn(call)
-    return orAgain(
-      async () => {
-        await updatePolicy(ports, id, () => chosenIn(values), call.caller)
-        return backTo(policyPath(id), 'policy-changed')
+    return saveForm(FORM, FORM.stateIn(fields), {
+      next(current, edited) {
+        // The form has what the preview showed: of another policy, nothing was previewed.
+        if (edited.isOutdated && edited.changed.length > 0) throw new AskFirst()
+        return withChanges(current, edited)
       },
-      (error) => onePage(call, values, error),
-    )
+      write: (change) => updatePolicy(ports, id, change, call.caller),
+      again: ({ theirs = {}, ...state }) =>
+        onePage(call, state.refusal === undefined ? { ...state, theirs } : state),
+      done: (edited) => backAfter(edited, policyPath(id), 'policy-changed'),
+    })
   })
 
   routes.act({ url: `${ONE}/delete`, page: ONE, needs: 'fresh-login' }, async (call) => {
@@ -165,7 +151,7 @@ const NEW_POLICY: PolicyValues = {
   allowExpiredCerts: false,
   bindTokens: false,
   allowExtJwt: true,
-  signers: [],
+  allowedSigners: [],
   allowPasskey: true,
   ...factorDemands({}),
   requireExtJwt: '',
@@ -185,7 +171,7 @@ function valuesOf({ name, primary, secondary, tags }: AuthPolicy): PolicyValues 
     allowExpiredCerts: cert.allowExpiredCerts,
     bindTokens: cert.bindTokens,
     allowExtJwt: extJwt.allowed,
-    signers: extJwt.allowedSigners,
+    allowedSigners: extJwt.allowedSigners,
     allowPasskey: passkey.allowed,
     ...factorDemands(secondary),
     requireExtJwt: secondary.requireExtJwt ?? '',
@@ -194,8 +180,40 @@ function valuesOf({ name, primary, secondary, tags }: AuthPolicy): PolicyValues 
   }
 }
 
+const FORM = storedForm<AuthPolicy, PolicyValues>({
+  blank: NEW_POLICY,
+  valuesOf,
+  fieldOf: ({ field }) => (field?.field === 'primary' ? 'allowPassword' : undefined),
+})
+
+function withChanges(current: AuthPolicy, { changed, state }: Edited<PolicyValues>): NewAuthPolicy {
+  const { values } = state
+  // Only a change is read: what another program wrote need not be a form.
+  return chosenIn(values, changed.includes('tags') ? readTags(values.tags) : current.tags)
+}
+
+function shown({ lockedOut, sessions, ...preview }: PolicyPreview) {
+  const { ending, live, restricted } = sessions
+  const whyNot = ({ because }: LockedOut) =>
+    because.map(({ method, reason }) => `${method}: ${refusalSentence(reason)}`).join(' ')
+  return {
+    ...preview,
+    isRefused: preview.refusal !== undefined,
+    lockedOut: {
+      count: lockedOut.count,
+      rows: lockedOut.rows.map((one) => ({ ...one, why: whyNot(one) })),
+    },
+    ending: {
+      count: ending.count,
+      rows: ending.rows.map((one) => ({ ...one, why: refusalSentence(one.reason) })),
+    },
+    live,
+    restricted,
+  }
+}
+
 /** The same body as over the API, so that it is checked in the same way. */
-function chosenIn(values: PolicyValues): NewAuthPolicy {
+function chosenIn(values: PolicyValues, tags: Tags): NewAuthPolicy {
   const body = {
     name: values.name,
     primary: {
@@ -210,7 +228,7 @@ function chosenIn(values: PolicyValues): NewAuthPolicy {
         allowExpiredCerts: values.allowExpiredCerts,
         bindTokens: values.bindTokens,
       },
-      extJwt: { allowed: values.allowExtJwt, allowedSigners: [...values.signers] },
+      extJwt: { allowed: values.allowExtJwt, allowedSigners: [...values.allowedSigners] },
       passkey: { allowed: values.allowPasskey },
     },
     secondary: {
@@ -218,7 +236,7 @@ function chosenIn(values: PolicyValues): NewAuthPolicy {
       requireExtJwt: values.requireExtJwt === '' ? null : values.requireExtJwt,
       requireBoundToken: values.requireBoundToken,
     },
-    tags: readTags(values.tags),
+    tags,
   }
   return chosenOf(readBody(Contract, { kind: 'json', value: body }))
 }

@@ -15,7 +15,10 @@ import {
   updateSigner,
 } from '../../../domain/management/manage-signers.ts'
 import { discoverSigner } from '../../../domain/management/signers/discover-signer.ts'
+import type { Tags } from '../../../entities/field.ts'
+import type { Refusal } from '../../../web/console/layout.ts'
 import { SIGNERS_PATH, signerPath } from '../../../web/console/navigation.ts'
+import type { FormState } from '../../../web/console/rules/form-state.ts'
 import { NEW_SIGNER, type SignerValues } from '../../../web/console/rules/signer-form.ts'
 import {
   type CheckedToken,
@@ -29,7 +32,9 @@ import { chosenOf, chosenOfSigner } from '../../management-api/rules/external-jw
 import type { Fields } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes, consolePage } from '../console-route.ts'
 import type { ConsolePorts } from '../ports.ts'
-import { isChecked, textIn } from './form-fields.ts'
+import { refusedField } from '../refusal-text.ts'
+import { backAfter, type Edited, pick, saveForm, storedForm } from '../stored-form.ts'
+import { textIn } from './form-fields.ts'
 import { orAgain } from './or-again.ts'
 import { readTags, writeTags } from './tags-text.ts'
 
@@ -47,10 +52,12 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
   })
 
   routes.show(`${SIGNERS_PATH}/new`, async ({ frame, head }) =>
-    newSignerPage(frame, {
-      discovered: NOTHING_YET,
-      ...(head.query.get('by')?.[0] === 'hand' ? { values: NEW_SIGNER } : {}),
-    }),
+    newSignerPage(
+      frame,
+      head.query.get('by')?.[0] === 'hand'
+        ? { byHand: { values: NEW_SIGNER } }
+        : { discovered: { values: NOTHING_YET } },
+    ),
   )
 
   routes.act(
@@ -58,17 +65,20 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
       url: `${SIGNERS_PATH}/by-hand`,
       page: `${SIGNERS_PATH}/new?by=hand`,
       needs: 'fresh-login',
-      again: async ({ frame }, fields) =>
-        newSignerPage(frame, { discovered: NOTHING_YET, values: valuesIn(fields) }),
+      again: async ({ frame }, fields) => newSignerPage(frame, { byHand: FORM.stateIn(fields) }),
     },
     async ({ frame, caller }, fields) => {
-      const values = valuesIn(fields)
+      const { values } = FORM.stateIn(fields)
       return orAgain(
         async () => {
-          const input = chosenOf(read(NewExternalJwtSigner, withoutEmpty(bodyOf(values))))
+          const body = bodyOf(values, readTags(values.tags))
+          const input = chosenOf(read(NewExternalJwtSigner, withoutEmpty(body)))
           return backTo(signerPath(await createSigner(ports, input, caller)), 'signer-created')
         },
-        async (error) => newSignerPage(frame, { discovered: NOTHING_YET, values, error }),
+        async (message, failure) => {
+          const refusal = { message, field: FORM.fieldOf(failure) }
+          return newSignerPage(frame, { byHand: { values, refusal } })
+        },
       )
     },
   )
@@ -79,7 +89,7 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
       page: `${SIGNERS_PATH}/new`,
       needs: 'fresh-login',
       again: async ({ frame }, fields) =>
-        newSignerPage(frame, { discovered: discoveredIn(fields) }),
+        newSignerPage(frame, { discovered: { values: discoveredIn(fields) } }),
     },
     async ({ frame, caller }, fields) => {
       const values = discoveredIn(fields)
@@ -93,17 +103,22 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
           const id = await createSigner(ports, input, caller)
           return backTo(signerPath(id), 'signer-created')
         },
-        async (error) => newSignerPage(frame, { discovered: values, error }),
+        async (message, failure) => {
+          const refusal = { message, field: refusedField(failure, Object.keys(NOTHING_YET)) }
+          return newSignerPage(frame, { discovered: { values, refusal } })
+        },
       )
     },
   )
 
   async function onePage(
     call: ConsoleCall,
-    more: { checked?: CheckedToken; error?: string; values?: SignerValues | undefined } = {},
+    more: { checked?: CheckedToken; refusal?: Refusal; state?: FormState<SignerValues> } = {},
   ) {
-    const signer = shown(await findSigner(ports, idIn(call)))
-    return signerPage(call.frame, { signer, ...more })
+    const detail = await findSigner(ports, idIn(call))
+    const { state = FORM.stateOf(detail.signer), refusal = state.refusal, checked } = more
+    const signer = shown(detail)
+    return signerPage(call.frame, { signer, state: { ...state, refusal }, checked })
   }
 
   routes.show(ONE, (call) => onePage(call))
@@ -116,45 +131,44 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
         const checked = await checkSigner(ports, signer, new Secret(jwt))
         return consolePage(200, await onePage(call, { checked }))
       },
-      (error) => onePage(call, { error }),
+      (message, failure) =>
+        onePage(call, { refusal: { message, field: refusedField(failure, ['jwt']) } }),
     )
   })
 
-  /** A change of some members, as a PATCH makes it. */
-  const patch = (call: ConsoleCall, changes: () => object, values?: SignerValues) =>
-    orAgain(
-      async () => {
-        const changed = (current: ExternalJwtSigner) =>
-          chosenOf(read(NewExternalJwtSigner, { ...chosenOfSigner(current), ...changes() }))
-        await updateSigner(ports, idIn(call), changed, call.caller)
-        return backTo(signerPath(idIn(call)), 'signer-changed')
-      },
-      (error) => onePage(call, { error, values }),
-    )
+  const again = (call: ConsoleCall, fields: Fields) =>
+    onePage(call, { state: FORM.stateIn(fields) })
 
-  const again = (call: ConsoleCall, fields: Fields) => onePage(call, { values: valuesIn(fields) })
+  routes.act({ url: ONE, page: ONE, needs: 'fresh-login', again }, (call, fields) =>
+    saveForm(FORM, FORM.stateIn(fields), {
+      next: (current, edited) => patchedSigner(current, membersIn(edited)),
+      write: (change) => updateSigner(ports, idIn(call), change, call.caller),
+      again: (state) => onePage(call, { state }),
+      done: (edited) => backAfter(edited, signerPath(idIn(call)), 'signer-changed'),
+    }),
+  )
 
-  routes.act({ url: ONE, page: ONE, needs: 'fresh-login', again }, (call, fields) => {
-    const values = valuesIn(fields)
-    return patch(call, () => bodyOf(values), values)
-  })
+  const whole = (call: ConsoleCall) => (message: string) =>
+    onePage(call, { refusal: { message, field: undefined } })
+
   for (const [word, enabled] of [
     ['enable', true],
     ['disable', false],
   ] as const) {
     routes.act({ url: `${ONE}/${word}`, page: ONE, needs: 'fresh-login' }, (call) =>
-      patch(call, () => ({ enabled })),
+      orAgain(async () => {
+        const change = (current: ExternalJwtSigner) => patchedSigner(current, { enabled })
+        await updateSigner(ports, idIn(call), change, call.caller)
+        return backTo(signerPath(idIn(call)), 'signer-changed')
+      }, whole(call)),
     )
   }
 
   routes.act({ url: `${ONE}/delete`, page: ONE, needs: 'fresh-login' }, (call) =>
-    orAgain(
-      async () => {
-        await deleteSigner(ports, idIn(call), call.caller)
-        return backTo(SIGNERS_PATH, 'signer-deleted')
-      },
-      (error) => onePage(call, { error }),
-    ),
+    orAgain(async () => {
+      await deleteSigner(ports, idIn(call), call.caller)
+      return backTo(SIGNERS_PATH, 'signer-deleted')
+    }, whole(call)),
   )
 }
 
@@ -180,42 +194,39 @@ function discoveredIn(fields: Fields) {
   }
 }
 
-function valuesIn(fields: Fields): SignerValues {
-  const text = (name: string) => textIn(fields, name).trim()
-  return {
-    name: text('name'),
-    issuer: text('issuer'),
-    audience: text('audience'),
-    jwksEndpoint: text('jwksEndpoint'),
-    certPem: text('signerCert'),
-    kid: text('kid'),
-    claim: text('claim'),
-    usesExternalId: isChecked(fields, 'usesExternalId'),
-    authUrl: text('authUrl'),
-    clientId: text('clientId'),
-    scopes: text('scopes'),
-    targetToken: text('targetToken'),
-    tags: textIn(fields, 'tags'),
-  }
+const FORM = storedForm<ExternalJwtSigner, SignerValues>({
+  blank: NEW_SIGNER,
+  valuesOf,
+  together: [
+    ['jwksEndpoint', 'certPem', 'kid'],
+    // They decide whose token it is.
+    ['claimsProperty', 'useExternalId'],
+  ],
+})
+
+/** Returns the signer with these members changed, as a PATCH does. Throws COULD_NOT_VALIDATE. */
+function patchedSigner(current: ExternalJwtSigner, members: object) {
+  return chosenOf(read(NewExternalJwtSigner, { ...chosenOfSigner(current), ...members }))
+}
+
+function membersIn({ changed, state: { values } }: Edited<SignerValues>): object {
+  // Only a change is read: what another program wrote need not be a form.
+  const tags = changed.includes('tags') ? readTags(values.tags) : {}
+  return pick(bodyOf(values, tags), changed)
 }
 
 /** The same members as over the API, so that they are checked in the same way. An empty one is cleared. */
-function bodyOf(values: SignerValues): object {
+function bodyOf(values: SignerValues, tags: Tags): object {
   const orNull = (text: string) => (text === '' ? null : text)
   return {
-    name: values.name,
-    issuer: values.issuer,
-    audience: values.audience,
+    ...values,
     jwksEndpoint: orNull(values.jwksEndpoint),
     certPem: orNull(values.certPem),
     kid: orNull(values.kid),
-    claimsProperty: values.claim,
-    useExternalId: values.usesExternalId,
-    externalAuthUrl: orNull(values.authUrl),
+    externalAuthUrl: orNull(values.externalAuthUrl),
     clientId: orNull(values.clientId),
     scopes: values.scopes.split(/\s+/).filter((scope) => scope !== ''),
-    targetToken: values.targetToken,
-    tags: readTags(values.tags),
+    tags,
   }
 }
 
@@ -228,9 +239,9 @@ function valuesOf(signer: ExternalJwtSigner): SignerValues {
     jwksEndpoint: keys.kind === 'jwks' ? keys.jwksEndpoint : '',
     certPem: keys.kind === 'jwks' ? '' : keys.certPem,
     kid: keys.kind === 'jwks' ? '' : (keys.kid ?? ''),
-    claim: signer.claimsProperty,
-    usesExternalId: signer.useExternalId,
-    authUrl: signer.externalAuthUrl ?? '',
+    claimsProperty: signer.claimsProperty,
+    useExternalId: signer.useExternalId,
+    externalAuthUrl: signer.externalAuthUrl ?? '',
     clientId: signer.clientId ?? '',
     scopes: signer.scopes.join(' '),
     targetToken: signer.targetToken,
@@ -249,6 +260,5 @@ function shown({ signer, keySet }: SignerDetail): ShownSigner {
     lastFetchedAt: keySet?.lastFetchedAt,
     lastError: keySet?.lastError,
     keyCount: keySet?.keys.length ?? 0,
-    values: valuesOf(signer),
   }
 }

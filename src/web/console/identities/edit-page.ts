@@ -2,10 +2,11 @@
 import { LONGEST_NAME } from '../../../protocol/limits.ts'
 import { form } from '../../account/layout.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
-import { type ConsoleFrame, confirmFirst, consoleLayout, type Refusal } from '../layout.ts'
+import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
 import { IDENTITIES_PATH, identityEditPath, identityPath } from '../navigation.ts'
 import { plural, section } from '../parts.ts'
 import { check, choice, tagsField, textArea, textField } from '../rules/form-parts.ts'
+import { askedFirst, type FormState, fieldsOf, seenField } from '../rules/form-state.ts'
 
 /** What the form has in its fields, by the names of the management API. */
 export interface IdentityValues {
@@ -29,38 +30,32 @@ export interface EditPage {
   /** Whether it is the administrator who looks at the page. */
   readonly isSelf: boolean
   readonly policies: readonly { readonly id: string; readonly name: string }[]
-  readonly values: IdentityValues
-  /** What the administrator has seen of it: the form sends it back, so that a change of another one is noticed. */
-  readonly seen: IdentityValues
-  readonly refusal?: Refusal | undefined
+  readonly state: FormState<IdentityValues>
   /** Saving waits for an answer. */
   readonly question?: EditQuestion | undefined
 }
 
+/** Changes that end sessions. */
 export interface EditQuestion {
-  /** Changed by both, this administrator and another one. */
-  readonly conflicts: readonly IdentityField[]
-  /** Changes that end sessions. */
   readonly ending: readonly IdentityField[]
   readonly sessions: number
 }
 
 export function editPage(frame: ConsoleFrame, page: EditPage): SafeHtml {
-  const { id, name, refusal, question, seen } = page
-  const label = question === undefined ? 'Save' : 'Save anyway'
+  const { id, name, state, question } = page
+  const asked = askedFirst(name, state, { more: question && ends(page, question) })
   return consoleLayout(frame, {
     section: IDENTITIES_PATH,
     title: `Edit ${name}`,
-    error: refusal,
-    content: html`${confirmFirst(frame)}${question === undefined ? undefined : asked(page, question)}${section(
+    error: state.refusal,
+    content: html`${confirmFirst(frame)}${asked}${section(
       'Details',
       form(
         frame.formToken,
         identityEditPath(id),
-        html`<input type="hidden" name="seen" value="${JSON.stringify(seen)}">
-${question?.ending.map((field) => html`<input type="hidden" name="agreed" value="${field}">\n`)}<div class="fields">
-${fieldsOf(page)}
-<div class="buttons"><button${question === undefined ? undefined : html` class="bad"`} type="submit">${label}</button><a class="button quiet" href="${identityPath(id)}">Cancel</a></div>
+        html`${seenField(state)}${question?.ending.map((field) => html`<input type="hidden" name="agreed" value="${field}">\n`)}<div class="fields">
+${fieldsIn(page)}
+<div class="buttons"><button${asked && html` class="bad"`} type="submit">${asked ? 'Save anyway' : 'Save'}</button><a class="button quiet" href="${identityPath(id)}">Cancel</a></div>
 <p class="hint">Another policy, other rights or another external ID end its sessions; you are asked first.</p>
 </div>`,
       ),
@@ -68,55 +63,34 @@ ${fieldsOf(page)}
   })
 }
 
-function fieldsOf(page: EditPage): SafeHtml {
-  const { values, policies, isRouter } = page
-  const fault = (field: IdentityField) => faultAt(page, field)
-  return html`${textField({ name: 'name', label: 'Name', value: values.name, longest: LONGEST_NAME, isRequired: true, fault: fault('name'), hint: 'Usernames stay as they are.' })}
+function fieldsIn({ state, policies, isRouter }: EditPage): SafeHtml {
+  const at = fieldsOf(state)
+  return html`${textField({ ...at('name'), label: 'Name', longest: LONGEST_NAME, isRequired: true, hint: 'Usernames stay as they are.' })}
 ${choice({
-  name: 'authPolicyId',
+  ...at('authPolicyId'),
   label: 'Policy',
-  value: values.authPolicyId,
   choices: policies.map((policy) => [policy.id, policy.name] as const),
-  fault: fault('authPolicyId'),
   hint: 'How it may sign in.',
 })}
-${check('isAdmin', 'Administrator: may do everything that you may', values.isAdmin, { fault: fault('isAdmin') })}
-${textField({ name: 'externalId', label: 'External ID', value: values.externalId, longest: LONGEST_NAME, isExact: true, fault: fault('externalId'), hint: 'Its name at an identity provider, or in certificates of another CA.' })}
-${textArea({ name: 'roleAttributes', label: 'Roles', value: values.roleAttributes, isShort: true, example: 'engineering', fault: fault('roleAttributes'), hint: 'One on each line.' })}
+${check({ ...at('isAdmin'), label: 'Administrator: may do everything that you may' })}
+${textField({ ...at('externalId'), label: 'External ID', longest: LONGEST_NAME, isExact: true, hint: 'Its name at an identity provider, or in certificates of another CA.' })}
+${textArea({ ...at('roleAttributes'), label: 'Roles', isShort: true, example: 'engineering', hint: 'One on each line.' })}
 ${
   isRouter
     ? textArea({
-        name: 'hosts',
+        ...at('hosts'),
         label: 'Hosts',
-        value: values.hosts,
         isShort: true,
         example: 'gw1.example.com',
-        fault: fault('hosts'),
         hint: html`Where this router is reached, <code>HOST</code> or <code>HOST:PORT</code>, one on each line.`,
       })
     : undefined
 }
-${tagsField(values.tags, fault('tags'))}`
+${tagsField(at('tags'))}`
 }
 
-/** The reason of a refusal, or what another administrator has entered in the same field. */
-function faultAt(page: EditPage, field: IdentityField): string | undefined {
-  const { refusal, question, seen, policies } = page
-  if (refusal?.field === field) return refusal.message
-  if (question?.conflicts.includes(field) !== true) return undefined
-  const theirs =
-    field === 'authPolicyId' ? policies.find(({ id }) => id === seen[field])?.name : seen[field]
-  const shown = typeof theirs === 'boolean' ? (theirs ? 'selected' : 'not selected') : `“${theirs}”`
-  return `Another administrator has changed this meanwhile: it is ${theirs === '' ? 'empty' : shown} now.`
-}
-
-function asked(page: EditPage, { conflicts, ending, sessions }: EditQuestion): SafeHtml {
-  const { name, isSelf, values } = page
-  const isLeaving = isSelf && ending.includes('isAdmin') && !values.isAdmin
-  return html`<div class="verdict warn" role="alert" tabindex="-1" autofocus><p><strong>Nothing is saved yet.</strong></p>
-${conflicts.length === 0 ? undefined : html`<p>Another administrator has changed <bdi>${name}</bdi> since you opened this page. Saving replaces what is marked below.</p>\n`}${
-  ending.length === 0
-    ? undefined
-    : html`<p>Saving ends ${plural(sessions, 'session')} of <bdi>${name}</bdi>${isSelf ? ', which is you' : undefined}. ${isLeaving ? 'You will be signed out, and you will not get into the console again.' : isSelf ? 'You will have to sign in again.' : html`<bdi>${name}</bdi> will have to sign in again.`}</p>\n`
-}</div>\n`
+function ends(page: EditPage, { ending, sessions }: EditQuestion): SafeHtml {
+  const { name, isSelf, state } = page
+  const isLeaving = isSelf && ending.includes('isAdmin') && !state.values.isAdmin
+  return html`<p>Saving ends ${plural(sessions, 'session')} of <bdi>${name}</bdi>${isSelf ? ', which is you' : undefined}. ${isLeaving ? 'You will be signed out, and you will not get into the console again.' : isSelf ? 'You will have to sign in again.' : html`<bdi>${name}</bdi> will have to sign in again.`}</p>\n`
 }

@@ -2,16 +2,15 @@
 import { LONGEST_NAME } from '../../../protocol/limits.ts'
 import { form } from '../../account/layout.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
-import { type ConsoleFrame, confirmFirst, consoleLayout, type Refusal } from '../layout.ts'
+import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
 import { INVITE_SCREEN_PATH } from '../navigation.ts'
 import { section } from '../parts.ts'
 import { check, choice, textField } from '../rules/form-parts.ts'
+import { type FormState, fieldsOf } from '../rules/form-state.ts'
 
 export interface InvitePage {
   readonly policies: readonly { readonly id: string; readonly name: string }[]
-  readonly values: InviteValues
-  /** Why the last attempt was refused. */
-  readonly refusal?: Refusal
+  readonly state: FormState<InviteValues>
 }
 
 /** What the form has in its fields. */
@@ -24,18 +23,19 @@ export interface InviteValues {
 }
 
 export function invitePage(frame: ConsoleFrame, page: InvitePage): SafeHtml {
-  const { policies, values, refusal } = page
-  const fault = (field: string) => (refusal?.field === field ? refusal.message : undefined)
+  const { policies, state } = page
+  const { values, refusal } = state
+  const at = fieldsOf(state)
   const checked = (isChecked: boolean) => (isChecked ? html` checked` : undefined)
   const fields = html`<div class="fields">
 <fieldset><legend>Who is it for?</legend>
 <div class="check"><input type="radio" id="person" name="method" value="updb"${checked(!values.isDevice)}><label for="person">A person, who chooses a password</label></div>
 <div class="check"><input type="radio" id="device" name="method" value="ott"${checked(values.isDevice)}><label for="device">A program or device, which gets a certificate</label></div>
 </fieldset>
-${textField({ name: 'name', label: 'Name', value: values.name, longest: LONGEST_NAME, isRequired: true, fault: fault('name') })}
-${textField({ name: 'username', label: 'Username of the person, if it differs from the name', value: values.username, longest: LONGEST_NAME, isExact: true, fault: fault('username') })}
-${choice({ name: 'policy', label: 'Policy', value: values.policy, choices: policies.map(({ id, name }) => [id, name] as const), fault: fault('policy') })}
-${check('isAdmin', 'Administrator: may do everything that you may', values.isAdmin)}
+${textField({ ...at('name'), label: 'Name', longest: LONGEST_NAME, isRequired: true })}
+${textField({ ...at('username'), label: 'Username of the person, if it differs from the name', longest: LONGEST_NAME, isExact: true })}
+${choice({ ...at('policy'), label: 'Policy', choices: policies.map(({ id, name }) => [id, name] as const) })}
+${check({ ...at('isAdmin'), label: 'Administrator: may do everything that you may' })}
 <p><button type="submit">Create invitation</button></p>
 </div>`
   return consoleLayout(frame, {

@@ -1,12 +1,14 @@
 /** The fields of a CA as a form, and the values that travel in it. API 4.6. */
 import { html, type SafeHtml } from '../../login/html.ts'
 import { check, choice, tagsField, textArea, textField, wholeNumber } from './form-parts.ts'
+import { type FormState, fieldsOf } from './form-state.ts'
 
+/** By the names of the management API. */
 export interface CaValues {
   readonly name: string
   readonly isAuthEnabled: boolean
-  readonly isOttEnabled: boolean
-  readonly isAutoEnabled: boolean
+  readonly isOttCaEnrollmentEnabled: boolean
+  readonly isAutoCaEnrollmentEnabled: boolean
   /** One on each line. */
   readonly identityRoles: string
   readonly identityNameFormat: string
@@ -20,22 +22,22 @@ export interface CaValues {
   readonly tags: string
 }
 
-export function caFields(values: CaValues): SafeHtml {
-  return html`${textField({ name: 'name', label: 'Name', value: values.name, longest: 255, isRequired: true })}
+export function caFields(state: FormState<CaValues>): SafeHtml {
+  const at = fieldsOf(state)
+  return html`${textField({ ...at('name'), label: 'Name', longest: 255, isRequired: true })}
 <fieldset><legend>What its certificates may do</legend>
-${check('isAuthEnabled', 'Sign in', values.isAuthEnabled)}
-${check('isOttEnabled', 'Enroll with a token', values.isOttEnabled)}
-${check('isAutoEnabled', 'Enroll without a token, which creates identities', values.isAutoEnabled)}
+${check({ ...at('isAuthEnabled'), label: 'Sign in' })}
+${check({ ...at('isOttCaEnrollmentEnabled'), label: 'Enroll with a token' })}
+${check({ ...at('isAutoCaEnrollmentEnabled'), label: 'Enroll without a token, which creates identities' })}
 </fieldset>
 <fieldset><legend>Identities that enroll without a token</legend>
-${textField({ name: 'identityNameFormat', label: 'How they are named', value: values.identityNameFormat, longest: 256, isRequired: true, hint: html`<code>[caName]</code>, <code>[caId]</code>, <code>[commonName]</code> and <code>[identityId]</code> are filled in.` })}
-${textArea({ name: 'identityRoles', label: 'Roles', value: values.identityRoles, isShort: true, hint: 'One on each line.' })}
+${textField({ ...at('identityNameFormat'), label: 'How they are named', longest: 256, isRequired: true, hint: html`<code>[caName]</code>, <code>[caId]</code>, <code>[commonName]</code> and <code>[identityId]</code> are filled in.` })}
+${textArea({ ...at('identityRoles'), label: 'Roles', isShort: true, hint: 'One on each line.' })}
 </fieldset>
 <fieldset><legend>External ID in its certificates</legend>
 ${choice({
-  name: 'location',
+  ...at('location'),
   label: 'Where it is',
-  value: values.location,
   choices: [
     ['', 'None'],
     ['COMMON_NAME', 'Common name'],
@@ -46,9 +48,8 @@ ${choice({
 })}
 <div class="row">
 ${choice({
-  name: 'matcher',
+  ...at('matcher'),
   label: 'Which values',
-  value: values.matcher,
   choices: [
     ['ALL', 'Every value'],
     ['PREFIX', 'That begin with'],
@@ -56,21 +57,20 @@ ${choice({
     ['SCHEME', 'URIs with the scheme'],
   ],
 })}
-${textField({ name: 'matcherCriteria', label: 'This text', value: values.matcherCriteria, longest: 256, hint: 'A prefix or suffix is not part of the external ID.' })}
+${textField({ ...at('matcherCriteria'), label: 'This text', longest: 256, hint: 'A prefix or suffix is not part of the external ID.' })}
 </div>
 <div class="row">
 ${choice({
-  name: 'parser',
+  ...at('parser'),
   label: 'Which part',
-  value: values.parser,
   choices: [
     ['NONE', 'All of it'],
     ['SPLIT', 'A part between separators'],
   ],
 })}
-${textField({ name: 'parserCriteria', label: 'Separator', value: values.parserCriteria, longest: 256 })}
-${wholeNumber('index', 'Which one, from 0', values.index, 0, 100)}
+${textField({ ...at('parserCriteria'), label: 'Separator', longest: 256 })}
+${wholeNumber({ ...at('index'), label: 'Which one, from 0', min: 0, max: 100 })}
 </div>
 </fieldset>
-${tagsField(values.tags)}`
+${tagsField(at('tags'))}`
 }

@@ -6,8 +6,9 @@ import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
 import { CAS_PATH, caPath } from '../navigation.ts'
 import { badge, facts, section, time } from '../parts.ts'
 import { type CaValues, caFields } from './ca-form.ts'
-import { endings, entityForm, entityListPage, newEntityPage } from './entity-pages.ts'
+import { changeForm, endings, entityForm, entityListPage, newEntityPage } from './entity-pages.ts'
 import { textArea, textField } from './form-parts.ts'
+import { askedFirst, type FieldsOf, type FormState, fieldsOf } from './form-state.ts'
 
 export interface ShownCa {
   readonly id: string
@@ -42,27 +43,31 @@ export function casPage(frame: ConsoleFrame, cas: readonly ShownCa[]): SafeHtml 
 const stateOf = ({ isVerified }: ShownCa) =>
   isVerified ? badge('good', 'Verified') : badge('warn', 'Not verified')
 
-function usesOf({ isAuthEnabled, isOttEnabled, isAutoEnabled }: CaValues): string[] {
+function usesOf(values: CaValues): string[] {
+  const { isAuthEnabled, isOttCaEnrollmentEnabled, isAutoCaEnrollmentEnabled } = values
   return [
     ...(isAuthEnabled ? ['signing in'] : []),
-    ...(isOttEnabled ? ['enrolling with a token'] : []),
-    ...(isAutoEnabled ? ['enrolling without a token'] : []),
+    ...(isOttCaEnrollmentEnabled ? ['enrolling with a token'] : []),
+    ...(isAutoCaEnrollmentEnabled ? ['enrolling without a token'] : []),
   ]
 }
 
-export function newCaPage(
-  frame: ConsoleFrame,
-  page: { readonly name: string; readonly certPem: string; readonly error?: string | undefined },
-): SafeHtml {
+export interface NewCaValues {
+  readonly name: string
+  readonly certPem: string
+}
+
+export function newCaPage(frame: ConsoleFrame, state: FormState<NewCaValues>): SafeHtml {
+  const at = fieldsOf(state)
   return newEntityPage(frame, {
     path: CAS_PATH,
     title: 'Add a CA',
-    error: page.error,
+    refusal: state.refusal,
     content: entityForm(frame, {
       title: 'Its certificate',
       path: CAS_PATH,
-      fields: html`${textField({ name: 'name', label: 'Name', value: page.name, longest: 255, isRequired: true })}
-${textArea({ name: 'certPem', label: 'Certificate of the CA, in PEM', value: page.certPem, isRequired: true, example: '-----BEGIN CERTIFICATE-----' })}`,
+      fields: html`${textField({ ...at('name'), label: 'Name', longest: 255, isRequired: true })}
+${textArea({ ...at('certPem'), label: 'Certificate of the CA, in PEM', isRequired: true, example: '-----BEGIN CERTIFICATE-----' })}`,
       button: 'Add CA',
       hint: 'The next page shows how to prove that you have its key. Until then it is used for nothing.',
     }),
@@ -73,21 +78,21 @@ export function caPage(
   frame: ConsoleFrame,
   page: {
     readonly ca: ShownCa
-    /** What the form shows; default: what is stored. */
-    readonly values?: CaValues | undefined
+    readonly state: FormState<CaValues>
     /** What was pasted to verify it. */
-    readonly proof?: string
-    readonly error?: string | undefined
+    readonly proof?: string | undefined
   },
 ): SafeHtml {
-  const { ca, values = ca.values, proof = '', error } = page
+  const { ca, state, proof = '' } = page
+  const { refusal } = state
+  const steps = proofSteps(frame, ca, fieldsOf({ values: { proof }, refusal })('proof'))
   const path = caPath(ca.id)
   return consoleLayout(frame, {
     section: CAS_PATH,
     title: ca.name,
     lead: stateOf(ca),
-    error,
-    content: html`${confirmFirst(frame)}${ca.isVerified ? undefined : section('Prove that you have its key', steps(frame, ca, path, proof))}
+    error: refusal,
+    content: html`${confirmFirst(frame)}${askedFirst(ca.name, state)}${ca.isVerified ? undefined : section('Prove that you have its key', steps)}
 ${section(
   'The certificate',
   facts([
@@ -95,16 +100,15 @@ ${section(
     ['SHA-256 fingerprint', html`<code>${ca.fingerprint}</code>`],
   ]),
 )}
-${entityForm(frame, { title: 'Change it', path, fields: caFields(values), button: 'Save' })}
+${changeForm(frame, path, state, { fields: caFields(state) })}
 ${endings(frame, 'Delete it', { path: `${path}/delete`, label: 'Delete CA', consequence: 'Certificates of this CA can no longer sign in, and sessions that began with one are refused at the next call. This cannot be undone.' })}`,
   })
 }
 
-function steps(
+function proofSteps(
   frame: ConsoleFrame,
-  { verificationToken }: ShownCa,
-  path: string,
-  proof: string,
+  { id, verificationToken }: ShownCa,
+  proof: ReturnType<FieldsOf<{ readonly proof: string }>>,
 ): SafeHtml {
   return html`<ol class="steps">
 <li><h3>Create a request whose common name is the token</h3>
@@ -115,8 +119,8 @@ function steps(
 <li><h3>Paste <code>proof.pem</code> here</h3>
 ${form(
   frame.formToken,
-  `${path}/verify`,
-  html`<div class="fields">${textArea({ name: 'proof', label: 'The signed certificate, in PEM', value: proof, isRequired: true, example: '-----BEGIN CERTIFICATE-----' })}
+  `${caPath(id)}/verify`,
+  html`<div class="fields">${textArea({ ...proof, label: 'The signed certificate, in PEM', isRequired: true, example: '-----BEGIN CERTIFICATE-----' })}
 <div class="buttons"><button type="submit">Verify the CA</button></div></div>`,
 )}</li>
 </ol>`

@@ -1,8 +1,9 @@
 /** The shape of the pages of signers and CAs: all of them, a new one, one with its forms. Each page adds its own parts. */
 import { form } from '../../account/layout.ts'
 import { type HtmlValue, html, type SafeHtml } from '../../login/html.ts'
-import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
+import { type ConsoleFrame, confirmFirst, consoleLayout, type Refusal } from '../layout.ts'
 import { type Action, type Column, dangerous, empty, section, table } from '../parts.ts'
+import { type FormState, seenField } from './form-state.ts'
 
 export interface ListedEntity {
   readonly id: string
@@ -45,7 +46,7 @@ export interface EntityForm {
   readonly path: string
   readonly fields: HtmlValue
   readonly button: string
-  readonly look?: 'quiet'
+  readonly look?: 'quiet' | 'bad'
   /** Above the form. */
   readonly before?: HtmlValue
   /** Below its button. */
@@ -74,16 +75,34 @@ export function newEntityPage(
   page: {
     readonly path: string
     readonly title: string
-    readonly error?: string | undefined
+    readonly refusal: Refusal | undefined
     readonly content: HtmlValue
   },
 ): SafeHtml {
-  const { path, title, error, content } = page
+  const { path, title, refusal, content } = page
   return consoleLayout(frame, {
     section: path,
     title,
-    error,
+    error: refusal,
     content: html`${confirmFirst(frame)}${content}`,
+  })
+}
+
+/** The form of something that is stored. Its look says if saving replaces what another administrator has entered. */
+export function changeForm(
+  frame: ConsoleFrame,
+  path: string,
+  state: FormState<unknown>,
+  parts: Pick<EntityForm, 'fields' | 'before'>,
+): SafeHtml {
+  const isAsked = state.theirs !== undefined
+  return entityForm(frame, {
+    title: 'Change it',
+    path,
+    before: parts.before,
+    fields: html`${seenField(state)}${parts.fields}`,
+    button: isAsked ? 'Save anyway' : 'Save',
+    ...(isAsked ? { look: 'bad' as const } : {}),
   })
 }
 

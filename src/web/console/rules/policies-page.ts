@@ -3,6 +3,7 @@ import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
 import { POLICIES_PATH, policyPath } from '../navigation.ts'
 import { badge, dangerous, section, table } from '../parts.ts'
+import { askedFirst, type FormState } from './form-state.ts'
 import {
   demandedFactors,
   type PolicyValues,
@@ -63,24 +64,23 @@ export interface PolicyPage {
   readonly name: string
   readonly identities: number
   readonly isBuiltIn: boolean
-  readonly values: PolicyValues
+  readonly state: FormState<PolicyValues>
   readonly signers: readonly SignerChoice[]
-  readonly error?: string | undefined
 }
 
 export function policyPage(frame: ConsoleFrame, page: PolicyPage): SafeHtml {
-  const { id, name, identities, isBuiltIn, values, signers, error } = page
+  const { id, name, identities, isBuiltIn, state, signers } = page
   const path = policyPath(id)
   return consoleLayout(frame, {
     section: POLICIES_PATH,
     title: name,
     lead: html`<p class="lead">${identities === 1 ? '1 identity has' : `${identities} identities have`} this policy</p>`,
-    error,
-    content: html`${section(
+    error: state.refusal,
+    content: html`${askedFirst(name, state, { cause: 'Your change' })}${section(
       'Change it',
       policyFields(frame, {
         path: `${path}/preview`,
-        values,
+        state,
         signers,
         button: 'Preview the change',
         hint: 'Nothing is saved yet: the next page shows who would be affected.',
@@ -101,17 +101,17 @@ ${
 
 export function newPolicyPage(
   frame: ConsoleFrame,
-  page: Pick<PolicyPage, 'values' | 'signers' | 'error'>,
+  page: Pick<PolicyPage, 'state' | 'signers'>,
 ): SafeHtml {
   return consoleLayout(frame, {
     section: POLICIES_PATH,
     title: 'New policy',
-    error: page.error,
+    error: page.state.refusal,
     content: html`${confirmFirst(frame)}${section(
       'How may identities sign in?',
       policyFields(frame, {
         path: POLICIES_PATH,
-        values: page.values,
+        state: page.state,
         signers: page.signers,
         button: 'Create policy',
         hint: 'A new policy affects no one until an identity gets it.',

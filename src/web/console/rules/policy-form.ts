@@ -4,10 +4,12 @@ import {
   eachDemand,
   type FactorDemands,
 } from '../../../protocol/factors/second-factors.ts'
+import { LONGEST_NAME } from '../../../protocol/limits.ts'
 import { form } from '../../account/layout.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
 import type { ConsoleFrame } from '../layout.ts'
-import { check, tagsField, wholeNumber } from './form-parts.ts'
+import { check, choice, severalChoices, tagsField, textField, wholeNumber } from './form-parts.ts'
+import { type FormState, fieldsOf, seenField } from './form-state.ts'
 
 export interface PolicyValues extends FactorDemands {
   readonly name: string
@@ -20,7 +22,7 @@ export interface PolicyValues extends FactorDemands {
   readonly bindTokens: boolean
   readonly allowExtJwt: boolean
   /** The ids of the signers; none means every enabled one. */
-  readonly signers: readonly string[]
+  readonly allowedSigners: readonly string[]
   readonly allowPasskey: boolean
   /** The id of a signer; empty for none. */
   readonly requireExtJwt: string
@@ -56,54 +58,63 @@ export interface SignerChoice {
 
 export interface PolicyForm {
   readonly path: string
-  readonly values: PolicyValues
+  readonly state: FormState<PolicyValues>
   readonly signers: readonly SignerChoice[]
   readonly button: string
   readonly hint: string
 }
 
 export function policyFields(frame: ConsoleFrame, page: PolicyForm): SafeHtml {
-  const { path, values, signers, button, hint } = page
+  const { path, state, signers, button, hint } = page
+  const at = fieldsOf(state)
+  const choices = signers.map(({ id, name }) => [id, name] as const)
   return form(
     frame.formToken,
     path,
-    html`<div class="fields">
-<div><label for="policy-name">Name</label><input id="policy-name" name="name" value="${values.name}" maxlength="255" required autocomplete="off"></div>
+    html`${seenField(state)}<div class="fields">
+${textField({ ...at('name'), label: 'Name', longest: LONGEST_NAME, isRequired: true })}
 <fieldset><legend>Passwords</legend>
-${check('allowPassword', 'Allow passwords', values.allowPassword)}
+${check({ ...at('allowPassword'), label: 'Allow passwords' })}
 <div class="row">
-${wholeNumber('minPasswordLength', 'Shortest password', values.minPasswordLength, 8, 128)}
-${wholeNumber('maxAttempts', 'Failures before a lock', values.maxAttempts, 0, 1000)}
-${wholeNumber('lockoutDurationMinutes', 'Lock, in minutes', values.lockoutDurationMinutes, 0, 525_600)}
+${wholeNumber({ ...at('minPasswordLength'), label: 'Shortest password', min: 8, max: 128 })}
+${wholeNumber({ ...at('maxAttempts'), label: 'Failures before a lock', min: 0, max: 1000 })}
+${wholeNumber({ ...at('lockoutDurationMinutes'), label: 'Lock, in minutes', min: 0, max: 525_600 })}
 </div>
 <p class="hint">0 failures: never locked. 0 minutes: until an administrator unlocks it.</p>
 </fieldset>
 <fieldset><legend>Passkeys</legend>
-${check('allowPasskey', 'Allow signing in with a passkey alone', values.allowPasskey)}
+${check({ ...at('allowPasskey'), label: 'Allow signing in with a passkey alone' })}
 </fieldset>
 <fieldset><legend>Certificates</legend>
-${check('allowCert', 'Allow client certificates', values.allowCert)}
-${check('allowExpiredCerts', 'Accept expired certificates too', values.allowExpiredCerts)}
-${check('bindTokens', 'Accept tokens only together with their certificate', values.bindTokens)}
+${check({ ...at('allowCert'), label: 'Allow client certificates' })}
+${check({ ...at('allowExpiredCerts'), label: 'Accept expired certificates too' })}
+${check({ ...at('bindTokens'), label: 'Accept tokens only together with their certificate' })}
 </fieldset>
 <fieldset><legend>External accounts</legend>
-${check('allowExtJwt', 'Allow JWTs of external signers', values.allowExtJwt)}
-${
-  signers.length === 0
-    ? html`<p class="hint">There are no signers yet.</p>`
-    : html`<p class="hint">Only these signers; if none is selected, every enabled one:</p>
-${signers.map(({ id, name }, i) => html`<div class="check"><input type="checkbox" id="signer-${i}" name="signers" value="${id}"${values.signers.includes(id) ? html` checked` : undefined}><label for="signer-${i}"><bdi>${name}</bdi></label></div>\n`)}`
-}
+${check({ ...at('allowExtJwt'), label: 'Allow JWTs of external signers' })}
+${severalChoices({
+  ...at('allowedSigners'),
+  label:
+    signers.length === 0
+      ? 'There are no signers yet.'
+      : 'Only these signers; if none is selected, every enabled one:',
+  choices,
+})}
 </fieldset>
 <fieldset><legend>Second factors</legend>
-${DEMANDING_MEMBERS.map((member) => html`${check(member, DEMANDS[member].label, values[member])}\n`)}<div><label for="requireExtJwt">Require a JWT of this signer with every call</label>
-<select id="requireExtJwt" name="requireExtJwt"><option value="">None</option>${signers.map(({ id, name }) => html`<option value="${id}"${values.requireExtJwt === id ? html` selected` : undefined}>${name}</option>`)}</select></div>
+${DEMANDING_MEMBERS.map((member) => html`${check({ ...at(member), label: DEMANDS[member].label })}\n`)}${choice(
+  {
+    ...at('requireExtJwt'),
+    label: 'Require a JWT of this signer with every call',
+    choices: [['', 'None'], ...choices],
+  },
+)}
 </fieldset>
 <fieldset><legend>Tokens</legend>
-${check('requireBoundToken', 'Require tokens that are bound to a key or a certificate', values.requireBoundToken)}
+${check({ ...at('requireBoundToken'), label: 'Require tokens that are bound to a key or a certificate' })}
 <p class="hint">A copied token is then worth nothing. Clients need DPoP or a client certificate; legacy sessions are refused.</p>
 </fieldset>
-${tagsField(values.tags)}
+${tagsField(at('tags'))}
 <div class="buttons"><button type="submit">${button}</button></div>
 <p class="hint">${hint}</p>
 </div>`,
@@ -111,10 +122,10 @@ ${tagsField(values.tags)}
 }
 
 /** The same values as hidden fields, for the form that saves what was previewed. */
-export function hiddenPolicy(values: PolicyValues): SafeHtml {
-  const pairs = Object.entries(values).flatMap(([name, value]): [string, string][] => {
+export function hiddenPolicy(state: FormState<PolicyValues>): SafeHtml {
+  const pairs = Object.entries(state.values).flatMap(([name, value]): [string, string][] => {
     if (typeof value === 'boolean') return value ? [[name, 'yes']] : []
     return typeof value === 'string' ? [[name, value]] : value.map((one: string) => [name, one])
   })
-  return html`${pairs.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)}`
+  return html`${seenField(state)}${pairs.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)}`
 }

@@ -5,12 +5,13 @@ import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, consoleLayout } from '../layout.ts'
 import { identityPath, POLICIES_PATH, policyPath } from '../navigation.ts'
 import { badge, plural, section, table, time } from '../parts.ts'
+import type { FormState } from './form-state.ts'
 import { hiddenPolicy, type PolicyValues } from './policy-form.ts'
 
 export interface PolicyPreviewPage {
   readonly id: string
   readonly name: string
-  readonly values: PolicyValues
+  readonly state: FormState<PolicyValues>
   readonly changed: readonly string[]
   readonly isRefused: boolean
   readonly identities: { readonly total: number; readonly judged: number }
@@ -32,7 +33,7 @@ interface Affected<Row> {
 }
 
 export function policyPreviewPage(frame: ConsoleFrame, page: PolicyPreviewPage): SafeHtml {
-  const { id, name, values, changed, isRefused, identities, lockedOut, mustEnroll, ending } = page
+  const { id, name, state, changed, isRefused, identities, lockedOut, mustEnroll, ending } = page
   const path = policyPath(id)
   const isHarmless = lockedOut.count === 0 && ending.count === 0 && mustEnroll.count === 0
   return consoleLayout(frame, {
@@ -51,7 +52,7 @@ ${page.restricted === 0 ? undefined : html`<p>${plural(page.restricted, 'legacy 
 ${
   changed.length === 0 || isRefused
     ? html`<p><a class="button quiet" href="${path}">Go back</a></p>`
-    : html`<div class="buttons">${form(frame.formToken, path, html`${hiddenPolicy(values)}<button${isHarmless ? undefined : html` class="bad"`} type="submit">Save the change</button>`)}<a class="button quiet" href="${path}">Cancel</a></div>`
+    : html`<div class="buttons">${form(frame.formToken, path, html`${hiddenPolicy(state)}<button${isHarmless ? undefined : html` class="bad"`} type="submit">Save the change</button>`)}<a class="button quiet" href="${path}">Cancel</a></div>`
 }`,
   })
 }

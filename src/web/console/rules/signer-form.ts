@@ -1,7 +1,9 @@
 /** The fields of a signer as a form, and the values that travel in it. API 4.5. */
 import { html, type SafeHtml } from '../../login/html.ts'
 import { check, choice, tagsField, textArea, textField } from './form-parts.ts'
+import { type FormState, fieldsOf } from './form-state.ts'
 
+/** By the names of the management API. */
 export interface SignerValues {
   readonly name: string
   readonly issuer: string
@@ -10,9 +12,9 @@ export interface SignerValues {
   readonly jwksEndpoint: string
   readonly certPem: string
   readonly kid: string
-  readonly claim: string
-  readonly usesExternalId: boolean
-  readonly authUrl: string
+  readonly claimsProperty: string
+  readonly useExternalId: boolean
+  readonly externalAuthUrl: string
   readonly clientId: string
   /** Separated by blanks. */
   readonly scopes: string
@@ -27,47 +29,47 @@ export const NEW_SIGNER: SignerValues = {
   jwksEndpoint: '',
   certPem: '',
   kid: '',
-  claim: '/sub',
-  usesExternalId: true,
-  authUrl: '',
+  claimsProperty: '/sub',
+  useExternalId: true,
+  externalAuthUrl: '',
   clientId: '',
   scopes: '',
   targetToken: 'ACCESS',
   tags: '',
 }
 
-export function signerFields(values: SignerValues): SafeHtml {
-  return html`${textField({ name: 'name', label: 'Name', value: values.name, longest: 255, isRequired: true, hint: 'Users see it on the sign-in page.' })}
+export function signerFields(state: FormState<SignerValues>): SafeHtml {
+  const at = fieldsOf(state)
+  return html`${textField({ ...at('name'), label: 'Name', longest: 255, isRequired: true, hint: 'Users see it on the sign-in page.' })}
 <fieldset><legend>Which tokens count</legend>
 <div class="row">
-${textField({ name: 'issuer', label: 'Issuer', value: values.issuer, longest: 512, isRequired: true, hint: html`Exactly as in <code>iss</code>.` })}
-${textField({ name: 'audience', label: 'Audience', value: values.audience, longest: 512, isRequired: true, hint: html`One of the values of <code>aud</code>.` })}
+${textField({ ...at('issuer'), label: 'Issuer', longest: 512, isRequired: true, hint: html`Exactly as in <code>iss</code>.` })}
+${textField({ ...at('audience'), label: 'Audience', longest: 512, isRequired: true, hint: html`One of the values of <code>aud</code>.` })}
 </div>
 <div class="row">
-${textField({ name: 'claim', label: 'Claim that names the identity', value: values.claim, longest: 256, isRequired: true, hint: html`Its name, or a JSON pointer such as <code>/sub</code>.` })}
+${textField({ ...at('claimsProperty'), label: 'Claim that names the identity', longest: 256, isRequired: true, hint: html`Its name, or a JSON pointer such as <code>/sub</code>.` })}
 ${choice({
-  name: 'targetToken',
+  ...at('targetToken'),
   label: 'Token that is used',
-  value: values.targetToken,
   choices: [
     ['ACCESS', 'Access token'],
     ['ID', 'ID token'],
   ],
 })}
 </div>
-${check('usesExternalId', 'The claim holds an external ID, not the ID of the identity', values.usesExternalId)}
+${check({ ...at('useExternalId'), label: 'The claim holds an external ID, not the ID of the identity' })}
 </fieldset>
 <fieldset><legend>Its keys: a key set or a certificate</legend>
-${textField({ name: 'jwksEndpoint', label: 'URL of the key set', value: values.jwksEndpoint, longest: 2048, type: 'url' })}
-${textArea({ name: 'signerCert', label: 'Certificate of the key, in PEM', value: values.certPem, example: '-----BEGIN CERTIFICATE-----' })}
-${textField({ name: 'kid', label: 'ID of that key', value: values.kid, longest: 256, hint: html`The <code>kid</code> in its tokens. Only with a certificate.` })}
+${textField({ ...at('jwksEndpoint'), label: 'URL of the key set', longest: 2048, type: 'url' })}
+${textArea({ ...at('certPem'), label: 'Certificate of the key, in PEM', example: '-----BEGIN CERTIFICATE-----' })}
+${textField({ ...at('kid'), label: 'ID of that key', longest: 256, hint: html`The <code>kid</code> in its tokens. Only with a certificate.` })}
 </fieldset>
 <fieldset><legend>Where users sign in</legend>
-${textField({ name: 'authUrl', label: 'Sign-in URL', value: values.authUrl, longest: 2048, type: 'url', hint: 'The issuer, for a provider with discovery. Without it, users bring a token of their own.' })}
+${textField({ ...at('externalAuthUrl'), label: 'Sign-in URL', longest: 2048, type: 'url', hint: 'The issuer, for a provider with discovery. Without it, users bring a token of their own.' })}
 <div class="row">
-${textField({ name: 'clientId', label: 'Client ID at the provider', value: values.clientId, longest: 256 })}
-${textField({ name: 'scopes', label: 'Scopes', value: values.scopes, longest: 2048, hint: 'Separated by blanks.' })}
+${textField({ ...at('clientId'), label: 'Client ID at the provider', longest: 256 })}
+${textField({ ...at('scopes'), label: 'Scopes', longest: 2048, hint: 'Separated by blanks.' })}
 </div>
 </fieldset>
-${tagsField(values.tags)}`
+${tagsField(at('tags'))}`
 }

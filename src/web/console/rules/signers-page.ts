@@ -4,8 +4,9 @@ import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
 import { SIGNERS_PATH, signerPath } from '../navigation.ts'
 import { action, badge, dangerous, facts, section, table, time } from '../parts.ts'
-import { endings, entityForm, entityListPage, newEntityPage } from './entity-pages.ts'
+import { changeForm, endings, entityForm, entityListPage, newEntityPage } from './entity-pages.ts'
 import { textArea, textField } from './form-parts.ts'
+import { askedFirst, type FormState, fieldsOf } from './form-state.ts'
 import { type SignerValues, signerFields } from './signer-form.ts'
 
 export interface ShownSigner {
@@ -18,7 +19,6 @@ export interface ShownSigner {
   readonly lastFetchedAt: Instant | undefined
   readonly lastError: string | undefined
   readonly keyCount: number
-  readonly values: SignerValues
 }
 
 export function signersPage(frame: ConsoleFrame, signers: readonly ShownSigner[]): SafeHtml {
@@ -55,44 +55,41 @@ export interface DiscoveredValues {
 
 export function newSignerPage(
   frame: ConsoleFrame,
-  page: {
-    readonly discovered: DiscoveredValues
-    /** Set after an attempt without discovery. */
-    readonly values?: SignerValues
-    readonly error?: string | undefined
-  },
+  page:
+    | { readonly discovered: FormState<DiscoveredValues> }
+    | { readonly byHand: FormState<SignerValues> },
 ): SafeHtml {
-  const { discovered, values, error } = page
   return newEntityPage(frame, {
     path: SIGNERS_PATH,
     title: 'Add a signer',
-    error,
+    refusal: ('byHand' in page ? page.byHand : page.discovered).refusal,
     content:
-      values === undefined
+      'discovered' in page
         ? html`${entityForm(frame, {
             title: 'From its address',
             path: SIGNERS_PATH,
-            fields: discoveryFields(discovered),
+            fields: discoveryFields(page.discovered),
             button: 'Add signer',
             hint: html`A provider without discovery, or with a certificate: <a href="${SIGNERS_PATH}/new?by=hand">enter everything by hand</a>.`,
           })}`
         : html`${entityForm(frame, {
             title: 'By hand',
             path: `${SIGNERS_PATH}/by-hand`,
-            fields: signerFields(values),
+            fields: signerFields(page.byHand),
             button: 'Add signer',
             hint: html`A provider with a discovery document: <a href="${SIGNERS_PATH}/new">add it by its address</a>.`,
           })}`,
   })
 }
 
-function discoveryFields(values: DiscoveredValues): SafeHtml {
+function discoveryFields(state: FormState<DiscoveredValues>): SafeHtml {
+  const at = fieldsOf(state)
   return html`<p>The discovery document of the provider says where its keys and its sign-in page are.</p>
-${textField({ name: 'url', label: 'Issuer or discovery URL', value: values.url, longest: 2048, type: 'url', isRequired: true })}
-${textField({ name: 'name', label: 'Name', value: values.name, longest: 255, isRequired: true, hint: 'Users see it on the sign-in page.' })}
+${textField({ ...at('url'), label: 'Issuer or discovery URL', longest: 2048, type: 'url', isRequired: true })}
+${textField({ ...at('name'), label: 'Name', longest: 255, isRequired: true, hint: 'Users see it on the sign-in page.' })}
 <div class="row">
-${textField({ name: 'clientId', label: 'Client ID at the provider', value: values.clientId, longest: 256, hint: 'With it, users are sent there to sign in.' })}
-${textField({ name: 'audience', label: 'Audience', value: values.audience, longest: 512, hint: 'Needed without a client ID.' })}
+${textField({ ...at('clientId'), label: 'Client ID at the provider', longest: 256, hint: 'With it, users are sent there to sign in.' })}
+${textField({ ...at('audience'), label: 'Audience', longest: 512, hint: 'Needed without a client ID.' })}
 </div>`
 }
 
@@ -111,20 +108,19 @@ export function signerPage(
   frame: ConsoleFrame,
   page: {
     readonly signer: ShownSigner
-    /** What the form shows; default: what is stored. */
-    readonly values?: SignerValues | undefined
+    readonly state: FormState<SignerValues>
     readonly checked?: CheckedToken | undefined
-    readonly error?: string | undefined
   },
 ): SafeHtml {
-  const { signer, values = signer.values, checked, error } = page
+  const { signer, state, checked } = page
+  const { refusal } = state
   const path = signerPath(signer.id)
   return consoleLayout(frame, {
     section: SIGNERS_PATH,
     title: signer.name,
     lead: stateOf(signer),
-    error,
-    content: html`${section(
+    error: refusal,
+    content: html`${askedFirst(signer.name, state)}${section(
       'Its keys',
       facts([
         ['From', html`<code>${signer.keys}</code>`],
@@ -137,11 +133,11 @@ ${entityForm(frame, {
   path: `${path}/check`,
   before: checked === undefined ? undefined : result(checked),
   fields: html`<p class="hint">A dry run of every step of a login. Nothing is stored, and no one is signed in.</p>
-${textArea({ name: 'jwt', label: 'JWT of this signer', value: '', isRequired: true, example: 'eyJ…' })}`,
+${textArea({ ...fieldsOf({ values: { jwt: '' }, refusal })('jwt'), label: 'JWT of this signer', isRequired: true, example: 'eyJ…' })}`,
   button: 'Check the token',
   look: 'quiet',
 })}
-${entityForm(frame, { title: 'Change it', path, before: confirmFirst(frame), fields: signerFields(values), button: 'Save' })}
+${changeForm(frame, path, state, { before: confirmFirst(frame), fields: signerFields(state) })}
 ${endings(
   frame,
   'Stop using it',
