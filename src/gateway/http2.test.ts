@@ -12,6 +12,17 @@ import { startEdge } from '../../test/support/edge/edge.ts'
 import { ALICE, openEdgePki } from '../../test/support/edge/edge-pki.ts'
 import { ended } from '../../test/support/edge/fake-controller.ts'
 import { http2Client, replyOf } from '../../test/support/edge/http2/client.ts'
+import {
+  DATA,
+  END_HEADERS,
+  END_STREAM,
+  frame,
+  HEADERS,
+  literal,
+  openRaw,
+  RESET,
+  request,
+} from '../../test/support/edge/http2/frames.ts'
 import { waitFor } from '../../test/support/process/child-service.ts'
 import { deferred } from '../base/time/deferred.ts'
 import { milliseconds } from '../base/time/duration.ts'
@@ -133,6 +144,48 @@ describe('a request over HTTP/2', () => {
     )
     assert.ok(replies.every(({ status }) => status === 200))
     assert.equal(new Set(edge.upstream.requests.map(({ target }) => target)).size, 100)
+  })
+})
+
+describe('an answer over HTTP/2 ends with END_STREAM', () => {
+  // Firefox takes a reset without it for a connection that broke, and shows an error instead of the page.
+  const answers: Readonly<Record<string, string>> = { 'without a body': '', 'with a body': 'tea' }
+  for (const [what, body] of Object.entries(answers)) {
+    test(`${what}, and no reset follows if the request has ended`, async (t) => {
+      const edge = await startEdge(t, pki, alice, { answer: (_, response) => response.end(body) })
+      const { socket, frames } = await openRaw(t, edge, pki, alice)
+      const block = Buffer.concat(request(await pki.token()).map(literal))
+      socket.write(frame(HEADERS, END_HEADERS | END_STREAM, 1, block))
+      socket.write(frame(HEADERS, END_HEADERS | END_STREAM, 3, block))
+      const isEnd = ({ type, flags }: (typeof frames)[number]) =>
+        type === RESET || (flags & END_STREAM) !== 0
+      const ends = () => frames.filter((one) => one.stream > 0 && isEnd(one))
+      await waitFor(
+        () => ends().length >= 2,
+        () => 'the ends of both answers',
+      )
+      assert.deepEqual(
+        ends()
+          .map(({ type }) => type)
+          .includes(RESET),
+        false,
+      )
+    })
+  }
+
+  // RFC 9113 §8.1: the client need not send the rest of its body, but it has the whole answer.
+  test('before the reset of a request whose body is not read', async (t) => {
+    const edge = await startEdge(t, pki, alice)
+    const { socket, frames } = await openRaw(t, edge, pki, alice)
+    socket.write(frame(HEADERS, END_HEADERS, 1, Buffer.concat(request('no').map(literal))))
+    socket.write(frame(DATA, 0, 1, Buffer.from('the first part')))
+    await waitFor(
+      () => frames.some(({ type }) => type === RESET),
+      () => 'the reset',
+    )
+    const [last, reset] = frames.filter(({ stream }) => stream === 1).slice(-2)
+    assert.deepEqual([last?.type, last?.flags], [DATA, END_STREAM])
+    assert.equal(reset?.type, RESET)
   })
 })
 

@@ -13,6 +13,7 @@ import {
   type Http2ServerRequest,
   type Http2ServerResponse,
   type ServerHttp2Session,
+  type ServerHttp2Stream,
   type ServerOptions,
 } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
@@ -152,6 +153,16 @@ interface Running {
   stalledChecks: number
 }
 
+/**
+ * Resets a request that has its whole response, so that a body which nothing reads any more is not received to its end.
+ * Not before END_STREAM is written, since a reset overtakes it: the response would be incomplete (RFC 9113 §8.1), and
+ * Firefox would show an error instead of the page. D-405.
+ */
+function stopUpload(stream: ServerHttp2Stream): void {
+  const { localClose, remoteClose } = stream.state
+  if (localClose === 1 && remoteClose === 0) stream.close(constants.NGHTTP2_NO_ERROR)
+}
+
 function followSession(
   session: ServerHttp2Session,
   socket: TLSSocket,
@@ -184,10 +195,8 @@ function followSession(
         state.drains += 1
       })
       stream.once('close', () => running.delete(response))
-      // A body that nothing reads any more is not received to its end.
-      stream.once('finish', () => {
-        if (!stream.readableEnded && !stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR)
-      })
+      // nghttp2 writes the end of the response after `finish`.
+      stream.once('finish', () => setImmediate(stopUpload, stream))
     },
 
     drain: close,
@@ -198,6 +207,7 @@ function followSession(
 
     check() {
       for (const [{ stream }, state] of running) {
+        stopUpload(stream)
         const isStalled = stream.writableLength > 0 && state.drains === state.lastDrains
         state.lastDrains = state.drains
         state.stalledChecks = isStalled ? state.stalledChecks + 1 : 0

@@ -26,6 +26,7 @@ export const literal = ([name, value]: readonly [string, string]): Buffer => {
   return Buffer.concat([Buffer.from([0]), text(name), text(value)])
 }
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+export const DATA = 0
 export const HEADERS = 1
 export const RESET = 3
 export const SETTINGS = 4
@@ -44,7 +45,7 @@ export const request = (token: string, ...more: Fields): Fields => [
   ...more,
 ]
 
-/** Opens a connection, and sends the preface. `types`: of the frames that came back. */
+/** Opens a connection, and sends the preface. `types`: of the frames that came back; `frames`: with their stream and flags. */
 export async function openRaw(
   t: TestContext,
   edge: Edge,
@@ -64,14 +65,17 @@ export async function openRaw(
   t.after(() => socket.destroy())
   await once(socket, 'secureConnect')
   const types: number[] = []
+  const frames: { readonly type: number; readonly flags: number; readonly stream: number }[] = []
   let left = Buffer.alloc(0)
   socket.on('data', (chunk: Buffer) => {
     left = Buffer.concat([left, chunk])
     while (left.length >= 9 && left.length >= 9 + left.readUIntBE(0, 3)) {
-      types.push(left[3] ?? -1)
+      const [type = -1, flags = 0] = left.subarray(3)
+      types.push(type)
+      frames.push({ type, flags, stream: left.readUInt32BE(5) })
       left = left.subarray(9 + left.readUIntBE(0, 3))
     }
   })
   socket.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0))]))
-  return { socket, types, closed: new Promise((resolve) => socket.once('close', resolve)) }
+  return { socket, types, frames, closed: new Promise((resolve) => socket.once('close', resolve)) }
 }
