@@ -2,8 +2,8 @@
  * Browsers at the gateway: a cookie instead of certificate and token, and a redirect or a page instead of a refusal.
  * D-410, D-411. Requests with a token are those of programs, and nothing here applies to them.
  */
-
-import { isGone } from '../../https-server/http2.ts'
+import { constants } from 'node:http2'
+import { isGone, isHttp2 } from '../../https-server/http2.ts'
 import { missingToken } from '../../protocol/challenge.ts'
 import type { Refused } from '../../router/router.ts'
 import type { WayIn } from '../passing/admit.ts'
@@ -102,13 +102,19 @@ function refused(why: string): Refused {
 
 const statusOf = (refused: Refused) => (pageReasonOf(refused) === 'unavailable' ? 503 : 403)
 
-/** Signing out closes what is open, even if the controller cannot be reached. */
+/**
+ * Signing out closes what is open, even if the controller cannot be reached. D-416: with HTTP/2 only the stream, since the
+ * page that says so comes over the same connection.
+ */
 function holdWith(
   sessions: BrowserSessions,
   session: BrowserSession,
   { socket, response, upgrade }: Exchange,
 ): void {
-  const release = sessions.hold(session, () => socket.destroy())
+  const release = sessions.hold(session, () => {
+    if (isHttp2(response)) response.stream.close(constants.NGHTTP2_CANCEL)
+    else socket.destroy()
+  })
   const open = upgrade === undefined ? response : socket
   open.once('close', release)
 }
