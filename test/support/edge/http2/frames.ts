@@ -45,7 +45,14 @@ export const request = (token: string, ...more: Fields): Fields => [
   ...more,
 ]
 
-/** Opens a connection, and sends the preface. `types`: of the frames that came back; `frames`: with their stream and flags. */
+export interface Frame {
+  readonly type: number
+  readonly flags: number
+  readonly stream: number
+  readonly payload: Buffer
+}
+
+/** Opens a connection, and sends the preface. `types`: of the `frames` that came back. */
 export async function openRaw(
   t: TestContext,
   edge: Edge,
@@ -65,15 +72,16 @@ export async function openRaw(
   t.after(() => socket.destroy())
   await once(socket, 'secureConnect')
   const types: number[] = []
-  const frames: { readonly type: number; readonly flags: number; readonly stream: number }[] = []
+  const frames: Frame[] = []
   let left = Buffer.alloc(0)
   socket.on('data', (chunk: Buffer) => {
     left = Buffer.concat([left, chunk])
     while (left.length >= 9 && left.length >= 9 + left.readUIntBE(0, 3)) {
       const [type = -1, flags = 0] = left.subarray(3)
+      const end = 9 + left.readUIntBE(0, 3)
       types.push(type)
-      frames.push({ type, flags, stream: left.readUInt32BE(5) })
-      left = left.subarray(9 + left.readUIntBE(0, 3))
+      frames.push({ type, flags, stream: left.readUInt32BE(5), payload: left.subarray(9, end) })
+      left = left.subarray(end)
     }
   })
   socket.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0))]))
