@@ -189,8 +189,8 @@ export async function renewRecoveryCodes(
 }
 
 /**
- * Spends an answer together with what it allows, which locks the session of the call (`holdSession`). Throws MFA_INVALID_TOKEN, PASSKEY_INVALID, MFA_NOT_ENROLLED,
- * RATE_LIMITED, UNAUTHORIZED.
+ * Spends an answer together with what it allows, which locks the session of the call (`holdSession`). Throws
+ * MFA_INVALID_TOKEN, PASSKEY_INVALID, MFA_NOT_ENROLLED, RATE_LIMITED, UNAUTHORIZED.
  */
 export async function spend(
   ports: MfaPorts,
