@@ -30,6 +30,21 @@ const certificate = await pki.sessionCertificate(ALICE)
 const other = await openEdgePki()
 after(() => other.close())
 
+/** What a feed begins with. */
+const SNAPSHOT: readonly FeedLine[] = [
+  {
+    type: 'hello',
+    brand: 'service',
+    trustDomain: 'latchkey',
+    issuers: ['https://controller.example/oidc'],
+    isSnapshot: true,
+  },
+  { type: 'keys', keys: pki.jwks as never },
+  { type: 'cas', cas: pki.cas },
+  { type: 'ready', cursor: 'c' },
+  { type: 'heartbeat', cursor: 'c' },
+]
+
 const thumbprint = ({ der }: MadeCertificate) => base64url(sha256(der))
 
 function startCheck(options: { readonly answer?: SessionAnswer } = {}) {
@@ -40,19 +55,7 @@ function startCheck(options: { readonly answer?: SessionAnswer } = {}) {
   const take = (...lines: readonly FeedLine[]) => {
     for (const line of lines) reception.take(line)
   }
-  take(
-    {
-      type: 'hello',
-      brand: 'service',
-      trustDomain: 'latchkey',
-      issuers: ['https://controller.example/oidc'],
-      isSnapshot: true,
-    },
-    { type: 'keys', keys: pki.jwks as never },
-    { type: 'cas', cas: pki.cas },
-    { type: 'ready', cursor: 'c' },
-    { type: 'heartbeat', cursor: 'c' },
-  )
+  take(...SNAPSHOT)
   const asked: string[] = []
   const sessionChecks = {
     async ask(ztSession: string): Promise<SessionAnswer> {
@@ -431,20 +434,7 @@ test('refuses every caller if no heartbeat arrives for 30 s', async () => {
     onEnded: () => undefined,
   })
   const reception = copy.receive()
-  const lines: readonly FeedLine[] = [
-    {
-      type: 'hello',
-      brand: 'service',
-      trustDomain: 'latchkey',
-      issuers: ['https://controller.example/oidc'],
-      isSnapshot: true,
-    },
-    { type: 'keys', keys: pki.jwks as never },
-    { type: 'cas', cas: pki.cas },
-    { type: 'ready', cursor: 'c' },
-    { type: 'heartbeat', cursor: 'c' },
-  ]
-  for (const line of lines) reception.take(line)
+  for (const line of SNAPSHOT) reception.take(line)
   const check = createRouterCheck({
     copy,
     clock,

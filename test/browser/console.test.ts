@@ -31,7 +31,7 @@ test('the console in a browser', async (t) => {
     name: EVIL,
     username: `${EVIL_ATTRIBUTES}${'n'.repeat(20)}`,
     password: PASSWORD,
-    // Firefox breaks a line at fewer places than Chromium, and where there is none both need to be told.
+    // Firefox breaks lines at fewer places than Chromium; without any such place, both need a style that says so.
     externalId: `${EVIL}${'n'.repeat(60)}`,
     roleAttributes: ['<b>role</b>'],
     tags: { [EVIL_ATTRIBUTES]: EVIL },
@@ -147,7 +147,7 @@ test('the console in a browser', async (t) => {
     }
   })
 
-  await t.test('a message stands in the middle, and marks stand together', async (t) => {
+  await t.test('a message is centered, and badges are next to each other', async (t) => {
     const page = await newPage(t)
     await open(page, '/console/identities')
     await page.getByRole('link', { name: 'admin', exact: true }).last().click()

@@ -4,7 +4,7 @@ import { inUse, invalid } from '../../domain/refusals.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { refusalText } from './refusal-text.ts'
 
-test('a refusal is told in the words of the form, not in those of the API', () => {
+test('a refusal uses the words of the form, not those of the API', () => {
   for (const [failure, text] of [
     [inUse('name'), 'This name is already taken. Choose another one.'],
     [inUse('externalId'), 'This external ID is already taken. Choose another one.'],

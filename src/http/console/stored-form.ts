@@ -78,7 +78,7 @@ export function storedForm<
     edit(entity, { values: wanted, seen }) {
       const stored = tidied(form.valuesOf(entity))
       const marks = marksIn(seen)
-      // A field without a mark was not in a form of ours: it counts as unchanged.
+      // A field without a mark was not in one of our forms, so it counts as unchanged.
       const isOther = (values: Values, name: keyof Values) =>
         Object.hasOwn(marks, name) && marks[name as string] !== markOf(values[name])
       const isTouched = (name: Field) =>

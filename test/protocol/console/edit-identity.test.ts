@@ -114,7 +114,7 @@ test('an identity is changed in the console', async (t) => {
     assert.match(refused.text, /id="hosts-fault">The list of hosts must be HOST or HOST:PORT/)
   })
 
-  await t.test('a refusal stands beside its field, and what was typed stays', async () => {
+  await t.test('a refusal is shown beside its field, and the input is kept', async () => {
     const taken = await create({ name: 'Taken', externalId: 'taken@example.com' })
     const person = await create({ name: 'Refused' })
     const typed = { name: 'Renamed', externalId: 'mine@example.com', roleAttributes: 'a\nb' }

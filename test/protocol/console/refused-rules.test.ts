@@ -1,4 +1,4 @@
-/** A refused form of a policy, signer or CA: the reason stands beside its field, and what was typed stays. */
+/** A refused form of a policy, signer or CA: the reason is shown beside its field, and the input is kept. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { openOpenssl } from '../../support/certificates/openssl.ts'
@@ -10,7 +10,7 @@ const openssl = await openOpenssl()
 after(() => openssl.close())
 type Typed = Readonly<Record<string, string | readonly string[] | undefined>>
 
-test('a refusal stands beside its field, and what was typed stays', async (t) => {
+test('a refusal is shown beside its field, and the input is kept', async (t) => {
   const service = await startService(t)
   const admin = await administrate(service)
   const { browser, page: read } = await openConsole(service)

@@ -48,7 +48,7 @@ const FORM = storedForm<Identity, IdentityValues>({
     hosts: hosts.join('\n'),
     tags: writeTags(tags),
   }),
-  // The last administrator is refused as a whole: the message stands beside what would have taken the rights away.
+  // This failure names no field, so the message is shown beside the change that would have taken the rights away.
   fieldOf: ({ code }, changed) =>
     code === 'LAST_ADMINISTRATOR' ? ENDING.find((field) => changed.includes(field)) : undefined,
 })
