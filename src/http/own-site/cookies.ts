@@ -41,7 +41,8 @@ export interface SiteCookies {
 }
 
 export function siteCookies(site: OwnSite): SiteCookies {
-  const session = `__Host-latchkey-${site}`
+  // The name without `-page` is that of known devices (D-216), which must outlive this session.
+  const session = `__Host-latchkey-${site === 'device' ? 'device-page' : site}`
   const note = `${session}-note`
   const ending = `${session}-ending`
   const input = `${session}-input`

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { minutes, seconds } from '../../../src/base/time/duration.ts'
 import { cookieBrowser } from '../../support/browser/cookie-browser.ts'
-import { headingOf } from '../../support/login/account.ts'
+import { headingOf, signIn } from '../../support/login/account.ts'
 import {
   answerDevice,
   approveDevice,
@@ -71,7 +71,11 @@ test('a device gets tokens of the user who approves it', async (t) => {
     assert.equal(headingOf(approved.text), 'Device approved')
     assert.match(approved.text, /<a href="\/account\/sessions">Go to your sessions<\/a>/)
     assert.equal(headingOf((await browser.get('/device')).text), 'Sign in on another device')
-    assert.ok(!browser.cookies.has('__Host-latchkey-device'), 'the browser keeps no session')
+    assert.deepEqual(
+      [...browser.cookies.keys()],
+      ['__Host-latchkey-device', '__Host-latchkey-device-page-ending'],
+      'the browser keeps no session, and stays a known one (D-216)',
+    )
 
     const reply = await poll(service, device)
     assert.equal(reply.status, 200, reply.text)
@@ -91,6 +95,15 @@ test('a device gets tokens of the user who approves it', async (t) => {
     const events = await admin.get(`/events?filter=identityId="${person.id}"&limit=50`)
     const types = events.map(({ type }: { type: string }) => type)
     assert.ok(types.includes('device.approved'), String(types))
+  })
+
+  await t.test('a browser that began to sign in a device stays a known one (D-216)', async () => {
+    const browser = cookieBrowser(service)
+    await signIn(service, browser, '/account', ADMIN)
+    const known = browser.cookies.get('__Host-latchkey-device')
+    assert.match(known ?? '', /^[\w-]+$/)
+    assert.equal((await browser.get(confirmPath(await startDevice(service)))).status, 302)
+    assert.equal(browser.cookies.get('__Host-latchkey-device'), known)
   })
 
   await t.test('two devices at once: each gets what its own user approved', async () => {
