@@ -118,7 +118,8 @@ export function beginLogin(
     issuer: listener.addresses().issuerOf(call),
     callback: `${base}${callbackPath}`,
     hasCertificate: call.certificateChain() !== undefined,
-    to,
+    // It travels in a cookie, and the address of the call may be of any length.
+    to: site.pageAt(to) ?? site.path,
   })
   const { key, cookie } = login
   const set = [
