@@ -6,6 +6,7 @@ import type { FastifyReply } from 'fastify'
 import type { Failure } from '../errors/catalogue.ts'
 import { contentSecurityPolicy, type PagePolicy } from '../web/login/content-security-policy.ts'
 import type { SafeHtml } from '../web/login/html.ts'
+import { cookiesWithoutRoom } from './reading/cookie-room.ts'
 
 export type HeaderFields = Readonly<Record<string, string>>
 
@@ -83,6 +84,14 @@ export function withCookies<A extends Answer>(answer: A, cookies: readonly strin
   return { ...answer, cookies: [...(answer.cookies ?? []), ...cookies] }
 }
 
+/** D-482: here, because every page adds to the same field of the browser. */
+function withinRoom(request: FastifyReply['request'], cookies: readonly string[]): string[] {
+  const dropped = cookiesWithoutRoom(request, cookies)
+  const isDropped = (line: string) => dropped.some((name) => line.startsWith(`${name}=`))
+  const deleted = dropped.map((name) => hostCookie(name, '', 0))
+  return [...cookies.filter((line) => !isDropped(line)), ...deleted]
+}
+
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   reply.code(answer.status)
   // D-33: nothing is cached unless the response says so. R022 for the rest.
@@ -90,7 +99,9 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   reply.header('x-content-type-options', 'nosniff')
   reply.header('referrer-policy', 'same-origin') // D-50: no-referrer would turn Origin into null
   for (const [name, value] of Object.entries(answer.headers ?? {})) reply.header(name, value)
-  if (answer.cookies !== undefined) reply.header('set-cookie', [...answer.cookies])
+  if (answer.cookies !== undefined) {
+    reply.header('set-cookie', withinRoom(reply.request, answer.cookies))
+  }
   const { content } = answer
   if (content === undefined) return reply.send()
   if (content.kind === 'json') {

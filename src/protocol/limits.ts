@@ -23,3 +23,9 @@ export const MOST_REPORTED_SESSIONS = 256
 
 /** D-42: a router without a heartbeat for this long refuses every request. */
 export const ROUTER_CUT_OFF_SECONDS = 30
+
+/** D-482: the longest Cookie field of a browser. nginx and Apache refuse one of 8 KiB, and two tabs may add at once. */
+export const MOST_COOKIE_OCTETS = 7_500
+
+/** D-482: so much of the newest logins in progress is never deleted to make room. */
+export const NEWEST_LOGIN_OCTETS = 1_500

@@ -5,6 +5,7 @@
  */
 import { base64url, sha256 } from '../../base/encoding.ts'
 import type { Random } from '../../base/secrets/random.ts'
+import { MOST_COOKIE_OCTETS, NEWEST_LOGIN_OCTETS } from '../../protocol/limits.ts'
 import { type Field, valuesOf } from '../http/fields.ts'
 import { isOwnCookie, mayHaveOwnCookie } from '../http/own-cookies.ts'
 
@@ -61,10 +62,16 @@ export const keepLogin = (state: string, sealed: string): Field =>
 
 export const clearLogin = (state: string): Field => cleared(loginName(state))
 
-/** Clears the oldest logins, as far as they leave no room for another one. Browsers send the oldest first. */
+/**
+ * Clears the oldest logins, as far as they leave no room for another one beside the other cookies of the host (D-482).
+ * Browsers send the oldest first.
+ */
 export function clearOldLogins(fields: readonly Field[], room: number): readonly Field[] {
   const logins = cookiesOf(fields).filter(([name]) => /^[\w-]{1,64}$/.test(name) && isLogin(name))
-  let left = LOGIN_BYTES - room
+  const all = valuesOf(fields, 'cookie').reduce((sum, value) => sum + value.length, 0)
+  const others = logins.reduce((rest, [name, value]) => rest - name.length - value.length, all)
+  const most = Math.max(NEWEST_LOGIN_OCTETS, Math.min(LOGIN_BYTES, MOST_COOKIE_OCTETS - others))
+  let left = most - room
   const old = logins.reverse().filter(([name, value]) => {
     left -= name.length + value.length
     return left < 0

@@ -132,6 +132,21 @@ test('the oldest logins in progress make room for a new one', () => {
   )
 })
 
+test('D-482: logins in progress have less room beside other cookies of the host, and always some', () => {
+  const names = ['one', 'two', 'three', 'four', 'five', 'six', 'seven']
+  const logins = names.map((state) => keepLogin(state, 'x'.repeat(300))[1].split(';')[0])
+  const clearedBeside = (octets: number) => {
+    const field = [`a=${'x'.repeat(octets)}`, ...logins].join('; ')
+    return clearOldLogins([['cookie', field]], 400).map(
+      ([, value]) => /login-(\w+)=;.*Max-Age=0/.exec(value)?.[1],
+    )
+  }
+  assert.deepEqual(clearedBeside(4_000), [])
+  // 7,500 - 6,000 - 400: three of about 340 octets.
+  assert.deepEqual(clearedBeside(6_000), ['four', 'three', 'two', 'one'])
+  assert.deepEqual(clearedBeside(20_000), ['four', 'three', 'two', 'one'])
+})
+
 test('what follows an answer happens too if the browser has reset its request over HTTP/2', () => {
   const ended: string[] = []
   const response = Object.assign(new EventEmitter(), { stream: { destroyed: true, closed: true } })

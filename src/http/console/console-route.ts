@@ -131,8 +131,9 @@ export function consoleRoutes(
         if (needs === 'session' || framedCall.frame.isFresh) return change(framedCall, fields)
         const page = filledIn(at, call.head.path)
         const input = again && sealInput(ports, call, { form: url, page, fields })
-        if (input === undefined) return backTo(page, 'confirm-first')
-        return withCookies(backTo(page, 'confirm-with-input'), [cookies.keepInput(input)])
+        // The page says that it has the input if it came back: the browser may have no room for it (D-482).
+        const answer = backTo(page, 'confirm-first')
+        return input === undefined ? answer : withCookies(answer, [cookies.keepInput(input)])
       })
     },
   }
@@ -145,7 +146,7 @@ export function backTo(path: string, note: ConsoleNote): Answer {
 
 /** On every visit, or what was typed a while ago would look like what is stored. */
 function noteWithInput({ note, isFresh }: ConsoleFrame): ConsoleNote {
-  if (note !== undefined && note !== 'confirmed') return note
+  if (note !== undefined && note !== 'confirmed' && note !== 'confirm-first') return note
   return isFresh ? 'confirmed-with-input' : 'confirm-with-input'
 }
 
