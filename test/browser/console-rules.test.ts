@@ -129,6 +129,12 @@ test('screens of the installation as a whole, in a browser', async (t) => {
     await inspect('policy-preview')
     const saved = () => admin.get(`/auth-policies/${policy}`)
     assert.equal((await saved()).primary.updb.allowed, true, 'nothing is saved yet')
+    await page.getByRole('button', { name: 'Go back' }).press('Enter')
+    await heading(`strict ${EVIL}`)
+    const passwords = page.getByRole('checkbox', { name: 'Allow passwords' })
+    assert.equal(await passwords.isChecked(), false, 'the change is still there')
+    await inspect('policy-again')
+    await page.getByRole('button', { name: 'Preview the change' }).press('Enter')
     await page.getByRole('button', { name: 'Save the change' }).click()
     await page.getByRole('status').getByText('The policy was changed.').waitFor()
     assert.equal((await saved()).primary.updb.allowed, false)
@@ -185,6 +191,7 @@ test('screens of the installation as a whole, in a browser', async (t) => {
     await page.getByRole('button', { name: 'Preview the change' }).click()
     await page.getByText('This cannot be saved:').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Save the change' }).count(), 0)
+    await inspect('policy-cannot-be-saved')
   })
 
   await t.test('a token is checked against a signer', async () => {

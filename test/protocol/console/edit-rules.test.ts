@@ -180,6 +180,45 @@ test('two administrators at the forms of policies, signers and CAs', async (t) =
     assert.equal((await stored()).primary.updb.maxAttempts, 9)
   })
 
+  await t.test('a policy: the way back from a preview keeps what was typed', async () => {
+    const id = await admin.createPolicy({ name: 'Undecided' })
+    const path = `/console/policies/${id}`
+    const typed = { name: 'Decided', maxAttempts: '7', allowCert: undefined, tags: 'a = b\nc = d' }
+    const preview = await send(await first.page(path), `${path}/preview`, typed)
+    assert.match(preview.text, /Save the change/)
+    const form = await send(preview.text, `${path}/preview`, { back: 'yes' })
+    assert.equal(form.status, 200, form.text)
+    assert.doesNotMatch(form.text, /Save the change/)
+    for (const [name, value] of Object.entries(typed)) {
+      assert.equal(valueIn(form.text, `${path}/preview`, name), value, name)
+    }
+    assert.equal((await admin.get(`/auth-policies/${id}`)).name, 'Undecided')
+    // It is a form like before: it notices another administrator, and can be saved after a preview.
+    await meanwhile(path, { maxAttempts: '9' })
+    const asked = await send(form.text, `${path}/preview`, { name: 'Decided later' })
+    assert.match(asked.text, /id="maxAttempts-fault">[^<]* it is “9” now\./)
+    const again = await send(asked.text, `${path}/preview`, {})
+    assert.equal((await send(again.text, path, {})).status, 303)
+    const { name, primary, tags } = await admin.get(`/auth-policies/${id}`)
+    assert.deepEqual(
+      [name, primary.updb.maxAttempts, primary.cert.allowed, tags],
+      ['Decided later', 7, false, { a: 'b', c: 'd' }],
+    )
+  })
+
+  await t.test('a policy: so does the way back from a preview that cannot be saved', async () => {
+    const path = '/console/policies/default'
+    const preview = await send(await first.page(path), `${path}/preview`, {
+      allowPassword: undefined,
+      maxAttempts: '6',
+    })
+    assert.match(preview.text, /This cannot be saved:/)
+    const form = await send(preview.text, `${path}/preview`, { back: 'yes' })
+    assert.equal(valueIn(form.text, `${path}/preview`, 'maxAttempts'), '6')
+    assert.equal(valueIn(form.text, `${path}/preview`, 'allowPassword'), undefined)
+    assert.equal(valueIn(form.text, `${path}/preview`, 'allowCert'), 'yes')
+  })
+
   await t.test('saving without a change writes nothing', async () => {
     const signer = await admin.createSigner({ issuer: 'https://same.example', name: 'Same' })
     const other = await admin.createSigner({ issuer: 'https://same2.example', name: 'Earlier' })

@@ -29,14 +29,14 @@ import {
   policyPage,
 } from '../../../web/console/rules/policies-page.ts'
 import type { PolicyValues } from '../../../web/console/rules/policy-form.ts'
-import { policyPreviewPage } from '../../../web/console/rules/policy-preview-page.ts'
+import { BACK_FIELD, policyPreviewPage } from '../../../web/console/rules/policy-preview-page.ts'
 import { readBody } from '../../edge-api/read-body.ts'
 import { chosenOf } from '../../management-api/rules/auth-policies.ts'
 import type { Fields } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes, consolePage } from '../console-route.ts'
 import type { ConsolePorts } from '../ports.ts'
 import { AskFirst, backAfter, type Edited, saveForm, storedForm } from '../stored-form.ts'
-import { wholeIn } from './form-fields.ts'
+import { isChecked, wholeIn } from './form-fields.ts'
 import { orAgain } from './or-again.ts'
 import { readTags, writeTags } from './tags-text.ts'
 
@@ -101,7 +101,10 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
 
   routes.show(ONE, (call) => onePage(call))
 
+  const again = (call: ConsoleCall, fields: Fields) => onePage(call, FORM.stateIn(fields))
+
   routes.act({ url: `${ONE}/preview`, page: ONE, needs: 'session' }, async (call, fields) => {
+    if (isChecked(fields, BACK_FIELD)) return consolePage(200, await again(call, fields))
     const { id, name } = await policyIn(call)
     let preview: PolicyPreview | undefined
     return saveForm(FORM, FORM.stateIn(fields), {
@@ -117,8 +120,6 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
         ),
     })
   })
-
-  const again = (call: ConsoleCall, fields: Fields) => onePage(call, FORM.stateIn(fields))
 
   routes.act({ url: ONE, page: ONE, needs: 'fresh-login', again }, async (call, fields) => {
     const { id } = await policyIn(call)

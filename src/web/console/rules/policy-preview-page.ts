@@ -8,6 +8,9 @@ import { badge, plural, section, table, time } from '../parts.ts'
 import type { FormState } from './form-state.ts'
 import { hiddenPolicy, type PolicyValues } from './policy-form.ts'
 
+/** The button that leads back to the form, with what was typed. */
+export const BACK_FIELD = 'back'
+
 export interface PolicyPreviewPage {
   readonly id: string
   readonly name: string
@@ -49,11 +52,15 @@ ${lockedOut.count === 0 ? undefined : section(`${plural(lockedOut.count, 'identi
 ${mustEnroll.count === 0 ? undefined : section(`${plural(mustEnroll.count, 'identity', 'identities')} would have to set up a second factor`, html`<p class="hint">At their next sign-in.</p>${table('Must set up a second factor', [{ title: 'Name', cell: linked }], mustEnroll.rows)}${more(mustEnroll)}`)}
 ${ending.count === 0 ? undefined : section(`${ending.count} of ${plural(page.live, 'session')} would end`, html`${sessions(ending)}${more(ending)}`)}
 ${page.restricted === 0 ? undefined : html`<p>${plural(page.restricted, 'legacy session')} would be refused until a further factor is proven.</p>`}
-${
-  changed.length === 0 || isRefused
-    ? html`<p><a class="button quiet" href="${path}">Go back</a></p>`
-    : html`<div class="buttons">${form(frame.formToken, path, html`${hiddenPolicy(state)}<button${isHarmless ? undefined : html` class="bad"`} type="submit">Save the change</button>`)}<a class="button quiet" href="${path}">Cancel</a></div>`
-}`,
+<div class="buttons">${
+      changed.length === 0 || isRefused
+        ? undefined
+        : form(
+            frame.formToken,
+            path,
+            html`${hiddenPolicy(state)}<button${isHarmless ? undefined : html` class="bad"`} type="submit">Save the change</button>`,
+          )
+    }${form(frame.formToken, `${path}/preview`, html`${hiddenPolicy(state)}<button class="quiet" type="submit" name="${BACK_FIELD}" value="yes">Go back</button>`)}</div>`,
   })
 }
 
