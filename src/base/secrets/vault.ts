@@ -31,6 +31,7 @@ export type Purpose =
   | 'console-form'
   | 'console-input'
   | 'console-login'
+  | 'console-owner'
   | 'console-session'
   | 'device-code'
   | 'device-form'

@@ -25,7 +25,7 @@ import { type AtListener, seeNote, siteOf } from '../own-site/site.ts'
 import { filledIn, type SiteCall, type SiteForm, siteRoutes } from '../own-site/site-routes.ts'
 import type { Fields } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
-import { readInput, sealInput } from './kept-input.ts'
+import { ownerIn, readInput, sealInput, withOwner } from './kept-input.ts'
 import { refusalText } from './refusal-text.ts'
 
 export const CONSOLE_SITE = siteOf({
@@ -69,7 +69,7 @@ export interface ConsoleForm extends SiteForm {
    * such as a dry run.
    */
   readonly needs: 'fresh-login' | 'session'
-  /** Shows the page of the form with what these fields have, so that a new login does not lose it (D-481). */
+  /** Shows the page of the form with what these fields have, so that a new login does not lose it (D-481, D-483). */
   readonly again?: (call: ConsoleCall, fields: Fields) => Promise<SafeHtml>
 }
 
@@ -94,7 +94,8 @@ export function consoleRoutes(
   addDoors(router, at)
 
   async function framed(call: SiteCall): Promise<ConsoleCall> {
-    const { identity, formToken, here, session, end } = call
+    const { identity, here, session, end } = call
+    const formToken = withOwner(ports, call)
     const isFresh = await isFreshLogin(ports, session)
     const note = consoleNoteNamed(call.note)
     return { ...call, frame: { name: identity.name, formToken, note, end, isFresh, here } }
@@ -126,14 +127,21 @@ export function consoleRoutes(
     },
     act({ url, page: at, needs, again }, change) {
       if (again !== undefined) forms.set(url, again)
-      routes.submit({ url, page: at }, async (call, fields) => {
+      const keep = (owner: string | undefined, page: string, fields: Fields) => {
+        const input = again && owner && sealInput(ports, owner, { form: url, page, fields })
+        return input ? [cookies.keepInput(input)] : []
+      }
+      const outside = (form: string, fields: Fields, page: string) =>
+        keep(ownerIn(ports, form, fields), page, fields)
+      routes.submit({ url, page: at, outside }, async (call, fields) => {
         const framedCall = await framed(call)
         if (needs === 'session' || framedCall.frame.isFresh) return change(framedCall, fields)
         const page = filledIn(at, call.head.path)
-        const input = again && sealInput(ports, call, { form: url, page, fields })
         // The page says that it has the input if it came back: the browser may have no room for it (D-482).
-        const answer = backTo(page, 'confirm-first')
-        return input === undefined ? answer : withCookies(answer, [cookies.keepInput(input)])
+        return withCookies(
+          backTo(page, 'confirm-first'),
+          keep(call.session.identityId, page, fields),
+        )
       })
     },
   }
@@ -144,9 +152,12 @@ export function backTo(path: string, note: ConsoleNote): Answer {
   return seeNote(CONSOLE_SITE, path, note)
 }
 
+/** Notes that the one about the input replaces. */
+const BEFORE_INPUT: readonly ConsoleNote[] = ['confirmed', 'confirm-first', 'signed-in-again']
+
 /** On every visit, or what was typed a while ago would look like what is stored. */
 function noteWithInput({ note, isFresh }: ConsoleFrame): ConsoleNote {
-  if (note !== undefined && note !== 'confirmed' && note !== 'confirm-first') return note
+  if (note !== undefined && !BEFORE_INPUT.includes(note)) return note
   return isFresh ? 'confirmed-with-input' : 'confirm-with-input'
 }
 

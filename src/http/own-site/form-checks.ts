@@ -17,6 +17,9 @@ export function refuseForeign(head: RequestHead, { addresses }: AtListener): voi
   if (isForeign) throw new Failure('FORBIDDEN', { detail: 'a form was posted from another site' })
 }
 
+/** After the token of a form, what a site adds to it (D-483). Not in base64url. */
+export const OWNER_MARK = '.'
+
 export function refuseForged(
   ports: AccountPorts,
   { name }: Pick<Site, 'name'>,
@@ -27,7 +30,7 @@ export function refuseForged(
   const isOurs =
     typeof given === 'string' &&
     others.length === 0 &&
-    isFormToken(ports, name, session, form, given)
+    isFormToken(ports, name, session, form, given.split(OWNER_MARK, 1)[0] ?? '')
   if (!isOurs) throw new Failure('FORBIDDEN', { detail: 'the form has no token of this session' })
 }
 

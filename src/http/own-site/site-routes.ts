@@ -39,6 +39,8 @@ export interface SiteForm {
   readonly url: string
   /** The page that has the form; its parameters are those of `url`. */
   readonly page: string
+  /** Returns the cookies for a form that was sent without a session. `form`: its address. Only its origin was checked. */
+  readonly outside?: (form: string, fields: Fields, page: string) => readonly string[]
 }
 
 export interface SiteRoutes {
@@ -112,7 +114,7 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
       )
     },
 
-    submit({ url, page }, apply) {
+    submit({ url, page, outside: keep }, apply) {
       router.add(
         {
           ...SITE_ROUTE,
@@ -123,11 +125,14 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
         },
         (call) => {
           const back = filledIn(page, call.path)
+          const form = filledIn(url, call.path)
           const outside = () =>
-            withCookies(seeNote(site, back, 'signed-in-again'), [cookies.clearSession()])
+            withCookies(seeNote(site, back, 'signed-in-again'), [
+              cookies.clearSession(),
+              ...(keep?.(form, bodyFields(call.body), back) ?? []),
+            ])
           const change = async () => {
             refuseForeign(call, listener)
-            const form = filledIn(url, call.path)
             try {
               const visitor = await visitorOf(at, call)
               if (visitor.kind === 'stranger') return { ...outside(), failure: visitor.failure }

@@ -221,6 +221,77 @@ test('input survives a login that was too old', async (t) => {
     assert.match(kept(out.headers['set-cookie']) ?? '', /=; .*Max-Age=0$/)
   })
 
+  await t.test('it waits too if the session is over (D-483)', async () => {
+    const path = `/console/policies/${policy}`
+    const typed = { name: 'Strict', ...POLICY_NUMBERS, minPasswordLength: '21' }
+    const preview: (typeof forms)[number] = [path, `${path}/preview`, typed, /value="21"/]
+    for (const [page, action, fields, expected] of [...forms, preview]) {
+      const { browser, page: read } = await openConsole(service)
+      const form = Object.entries({ formToken: formTokenOf(await read(page), action), ...fields })
+      service.clock.advance(minutes(31))
+      // As browsers do when it expires.
+      browser.cookies.delete('__Host-latchkey-console')
+      const reply = await post(service, browser, action, form)
+      assert.equal(reply.status, 303, reply.text)
+      assert.equal(reply.headers.location, page)
+      assert.match(kept(reply.headers['set-cookie']) ?? '', /Max-Age=600$/)
+      const back = await signIn(service, browser, page, ADMIN)
+      assert.equal(back.headers.location, page)
+      const after = await read(page)
+      assert.match(after, expected, page)
+      assert.match(after, />What you entered is still here/, page)
+      assert.doesNotMatch(await read(page), expected, 'it is shown once')
+    }
+    for (const list of ['identities', 'auth-policies', 'external-jwt-signers', 'cas']) {
+      assert.equal(await countNamed(list, 'Typed <i>'), 0, 'nothing was sent by itself')
+    }
+  })
+
+  await t.test('for the same administrator alone, and in forms of ours alone (D-483)', async () => {
+    const other = await (await administrate(service)).createIdentity({
+      name: 'Another',
+      password: PASSWORD,
+      isAdmin: true,
+    })
+    const { browser, page } = await openConsole(service)
+    const form = Object.entries({
+      formToken: formTokenOf(await page('/console/invite'), '/console/invite'),
+      name: 'Of the first',
+      method: 'ott',
+      policy: 'default',
+    })
+    const inviteIn = (headers = {}, fields = form) =>
+      post(service, browser, '/console/invite', fields, headers)
+    service.clock.advance(minutes(31))
+    assert.equal((await inviteIn()).status, 303)
+    // Attack: the next administrator at the same browser.
+    await signIn(service, browser, '/console/invite', other)
+    assert.doesNotMatch(await page('/console/invite'), /Of the first/)
+    await signIn(service, browser, again('/console/invite'), ADMIN)
+    assert.match(await page('/console/invite'), /Of the first/)
+
+    // Attack: other sites, and forms that our pages did not make, fill in a form that only has to be confirmed.
+    browser.cookies.clear()
+    const planted = (formToken: string) => [['formToken', formToken], ...form.slice(1)]
+    const elsewhere = formTokenOf(
+      await (await openConsole(service)).page('/console/policies/new'),
+      '/console/policies',
+    )
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { origin: 'https://evil.example' },
+    ]) {
+      const reply = await inviteIn(headers)
+      await assertRefusedPage(service, reply, 403, 'FORBIDDEN')
+      assert.equal(kept(reply.headers['set-cookie']), undefined)
+    }
+    for (const token of ['', 'x', 'x.y', elsewhere, form[0]?.[1].split('.')[0] ?? '']) {
+      const reply = await inviteIn({}, planted(token) as [string, string][])
+      assert.equal(reply.status, 303, 'the way to the login')
+      assert.equal(kept(reply.headers['set-cookie']), undefined, token)
+    }
+  })
+
   await t.test('a form that our page did not send leaves nothing behind', async () => {
     // Attack: a page of somebody else fills in a form that the administrator would only have to confirm.
     const { browser, page } = await openConsole(service)

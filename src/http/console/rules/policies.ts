@@ -103,23 +103,26 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
 
   const again = (call: ConsoleCall, fields: Fields) => onePage(call, FORM.stateIn(fields))
 
-  routes.act({ url: `${ONE}/preview`, page: ONE, needs: 'session' }, async (call, fields) => {
-    if (isChecked(fields, BACK_FIELD)) return consolePage(200, await again(call, fields))
-    const { id, name } = await policyIn(call)
-    let preview: PolicyPreview | undefined
-    return saveForm(FORM, FORM.stateIn(fields), {
-      write: async (change) => {
-        preview = await previewPolicy(ports, id, change, call.caller)
-      },
-      next: withChanges,
-      again: (state) => onePage(call, state),
-      done: ({ state }) =>
-        consolePage(
-          200,
-          policyPreviewPage(call.frame, { ...shown(preview as PolicyPreview), id, name, state }),
-        ),
-    })
-  })
+  routes.act(
+    { url: `${ONE}/preview`, page: ONE, needs: 'session', again },
+    async (call, fields) => {
+      if (isChecked(fields, BACK_FIELD)) return consolePage(200, await again(call, fields))
+      const { id, name } = await policyIn(call)
+      let preview: PolicyPreview | undefined
+      return saveForm(FORM, FORM.stateIn(fields), {
+        write: async (change) => {
+          preview = await previewPolicy(ports, id, change, call.caller)
+        },
+        next: withChanges,
+        again: (state) => onePage(call, state),
+        done: ({ state }) =>
+          consolePage(
+            200,
+            policyPreviewPage(call.frame, { ...shown(preview as PolicyPreview), id, name, state }),
+          ),
+      })
+    },
+  )
 
   routes.act({ url: ONE, page: ONE, needs: 'fresh-login', again }, async (call, fields) => {
     const { id } = await policyIn(call)
