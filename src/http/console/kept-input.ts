@@ -15,8 +15,8 @@ export interface KeptInput {
   readonly fields: Fields
 }
 
-/** Browsers drop a cookie of more than 4,096 bytes, with its name. */
-const LONGEST = 3_900
+/** nginx refuses a response with more than 4 KiB of header fields, and the cookie is one of them (D-482). */
+const LONGEST = 2_900
 
 type Ports = Pick<AccountPorts, 'vault'>
 

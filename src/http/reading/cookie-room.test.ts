@@ -24,9 +24,15 @@ test('D-482: every kind of old login makes room, the oldest first, and what was 
   const newest = own(`console-login-${STATE}`, 1_400)
   const pairs = [input, ...logins.map((name) => own(name, 500)), newest]
   const full = [...pairs, `other=${'x'.repeat(2_700)}`]
+  const overfull = [...pairs, `other=${'x'.repeat(12_000)}`]
   assert.deepEqual(dropped(pairs, own('console', 900)), [])
   assert.deepEqual(dropped(full, own('console', 600)), logins.slice(0, 2))
-  assert.deepEqual(dropped(full, own('console', 9_000)), [...logins, 'console-input'])
+  assert.deepEqual(dropped(overfull, own('console', 600)), [...logins, 'console-input'])
+  // The response itself must not become too long: the next one deletes more.
+  assert.deepEqual(dropped(overfull, own('account', 3_000)), [
+    ...logins.slice(0, 2),
+    'console-input',
+  ])
 })
 
 test('D-482: sessions, known devices and cookies of others are never deleted', () => {

@@ -14,6 +14,11 @@ const isInput = (pair: string) => /^[a-z-]+-input=/.test(pair)
 /** Input waits for a login, so it has room only together with one. */
 const ROOM_FOR_LOGIN = 500
 
+/** nginx takes 4 KiB of the header of a response (`proxy_buffer_size`); the rest is for the other fields. */
+const MOST_SET_OCTETS = 3_400
+/** A line that deletes a login, at most. */
+const DELETION_OCTETS = 120
+
 /** `; ` between two pairs. */
 const BETWEEN = 2
 
@@ -33,11 +38,14 @@ export function cookiesWithoutRoom(
   const kept = added.filter((pair) => !pair.endsWith('='))
   const room = kept.some(isInput) ? ROOM_FOR_LOGIN : 0
   let excess = field.length - octetsOf(replaced) + octetsOf(kept) + room - MOST_COOKIE_OCTETS
+  let left = MOST_SET_OCTETS - lines.reduce((sum, line) => sum + line.length, 0)
   const dropped: string[] = []
   for (const pair of [...oldLogins(others), ...[...others, ...kept].filter(isInput)]) {
-    if (excess <= 0) break
-    excess -= octetsOf([pair])
-    dropped.push(`${PREFIX}${nameOf(pair)}`)
+    left -= DELETION_OCTETS
+    if (excess > 0 && (left >= 0 || isInput(pair))) {
+      excess -= octetsOf([pair])
+      dropped.push(`${PREFIX}${nameOf(pair)}`)
+    }
   }
   return dropped
 }
