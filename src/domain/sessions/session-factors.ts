@@ -32,7 +32,6 @@ import type { SecondFactorStores } from '../factors/stores.ts'
 import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import { amrOf } from '../login/amr.ts'
 import { spentAnswer, wrongAnswer } from '../login/refuse-code.ts'
-import { replaceStores } from '../replace-stores.ts'
 import type { Stores } from '../stores.ts'
 import type { ApiSession } from './api-session.ts'
 import { succeeded } from './authenticate-legacy.ts'
@@ -86,7 +85,7 @@ export async function startEnrollmentInSession<Id extends SecondFactorId>(
   ports: MfaPorts,
   one: SessionFactor<Id> & AtHost,
 ): Promise<StartedEnrollment<FactorSetups[Id]>> {
-  await refuseAround(ports, ports, one)
+  await refuseAround(ports, ports, one, await findSession(ports, one.session))
   const enrollee = await enrolleeOf(ports, one)
   const started = await secondFactor(one.factor).enrollment.start(ports, enrollee)
   if (started === 'gone') throw sessionGone(ports.brand, one.session)
@@ -116,16 +115,13 @@ export async function verifyEnrollmentInSession(
 ): Promise<Passkey | undefined> {
   const { identityId, sessionId } = one.session
   const { enrollment } = secondFactor(one.factor)
-  await refuseAround(ports, ports, one)
+  await refuseAround(ports, ports, one, await findSession(ports, one.session))
   const verdict = await enrollment.prove(ports, { ...proverOf(one), caller }, answer)
   if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
   const isTaken = await withIdentity(ports, one, async (tx) => {
-    // Another factor may have been added since. The session is locked, so that it has not ended at the commit.
-    const locking = replaceStores(tx, {
-      apiSessions: (sessions) => ({ ...sessions, find: sessions.hold }),
-    })
-    await refuseAround(ports, locking, one)
+    // Another factor may have been added since.
+    await refuseAround(ports, tx, one, await holdSession(ports, tx, one.session))
     if (!(await verdict.take(tx))) return false
     const details = { factor: one.factor }
     const enrolled = { type: 'mfa.enrolled', identityId, sessionId, details } as const
@@ -272,16 +268,14 @@ async function complete(
 /**
  * D-437: no factor is added around another one. A partial session is a login that has not proven its second factor, and
  * adds none in its place. An old login adds none at all, except the first authenticator app in a full session (D-465).
- * Throws FACTOR_NOT_PROVEN, LOGIN_TOO_OLD; UNAUTHORIZED if the session has just ended.
+ * Throws FACTOR_NOT_PROVEN, LOGIN_TOO_OLD.
  */
 async function refuseAround(
-  ports: Pick<MfaPorts, 'brand' | 'clock'>,
-  stores: EnrolledPorts & Pick<Stores, 'apiSessions'>,
-  { factor, session }: SessionFactor,
+  ports: Pick<MfaPorts, 'clock'>,
+  stores: EnrolledPorts,
+  { factor, session: { identityId, isPartial } }: SessionFactor,
+  stored: ApiSession,
 ): Promise<void> {
-  const { identityId, isPartial } = session
-  const stored = await stores.apiSessions.find(session.sessionId)
-  if (stored === undefined) throw sessionGone(ports.brand, session)
   if (isPartial !== undefined) {
     await refuseUnproven(stores, { factor, identityId }, stored.secondary.factors)
   } else if (factor !== 'passkey') {
@@ -289,6 +283,16 @@ async function refuseAround(
     if ([...enrolled].every((id) => id === factor)) return
   }
   refuseOldLogin(ports, stored)
+}
+
+/** Throws UNAUTHORIZED if the session has just ended. */
+async function findSession(
+  { apiSessions, brand }: Pick<MfaPorts, 'apiSessions' | 'brand'>,
+  call: CallSession,
+): Promise<ApiSession> {
+  const session = await apiSessions.find(call.sessionId)
+  if (session === undefined) throw sessionGone(brand, call)
+  return session
 }
 
 /**
