@@ -23,6 +23,7 @@ import { ManualClock, NOON } from '../support/clocks/manual-clock.ts'
 import { anIdentity, aPolicy, CALLER, refusalOf } from '../support/people.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 import { openTwo, postgresql } from './databases.ts'
+import { asFarAsPossible } from './waiting.ts'
 
 afterAll(async () => (await startPostgres()).stop())
 
@@ -38,9 +39,13 @@ const CERTIFICATE = 'certificate' as AuthenticatorId
 
 const common = { tags: {}, createdAt: NOON, updatedAt: NOON }
 
-/** `meanwhile` is committed after the transaction has read what it is about, and before it locks anything. */
+/**
+ * `meanwhile.happen` is committed after the transaction has read what it is about, and before it locks anything;
+ * `meanwhile.begin` once it has locked the administrators.
+ */
 async function world(t: TestContext) {
-  const [store, other] = await openTwo(await postgresql.create(t))
+  const database = await postgresql.create(t)
+  const [store, other] = await openTwo(database)
   await store.authPolicies.insert(aPolicy())
   for (const identity of [PERSON, BOSS]) await store.identities.insert(identity)
   const passwords: readonly FreshAuthenticator[] = [PERSON, BOSS].map(({ id, name }) => ({
@@ -53,7 +58,10 @@ async function world(t: TestContext) {
     ...common,
   }))
   for (const one of passwords) await store.authenticators.insert(one)
-  const meanwhile = { happen: async (): Promise<unknown> => undefined }
+  const meanwhile = {
+    happen: async (): Promise<unknown> => undefined,
+    begin: async (): Promise<unknown> => undefined,
+  }
   const once = async <T>(found: T): Promise<T> => {
     const { happen } = meanwhile
     meanwhile.happen = async () => undefined
@@ -67,13 +75,18 @@ async function world(t: TestContext) {
           identities: (stores) => ({
             ...stores,
             find: async (id) => once(await stores.find(id)),
+            async hasOtherAdministrator(...about) {
+              const hasOther = await stores.hasOtherAdministrator(...about)
+              await meanwhile.begin()
+              return hasOther
+            },
           }),
         }),
       ),
     )
   const audit = auditPorts({ clock: new ManualClock(), random: systemRandom })
   const ports = { ...audit, transaction, accessTokenLife: minutes(30) }
-  return { store, other, meanwhile, ports }
+  return { database, store, other, meanwhile, ports }
 }
 
 const WITHDRAWALS = {
@@ -100,6 +113,28 @@ for (const [what, withdraw] of Object.entries(WITHDRAWALS)) {
     assert.notEqual(await store.authenticators.find(PASSWORD), undefined)
   })
 }
+
+test('D-485: an administrator is disabled who is demoted and promoted meanwhile, while another one is', async (t) => {
+  const { database, store, other, meanwhile, ports } = await world(t)
+  // The first in the order of locks.
+  const again = { ...BOSS, id: 'a' as IdentityId, name: 'a' }
+  const { id } = again
+  await store.identities.insert(again)
+  await store.identities.replace({ ...PERSON, isAdmin: true })
+  meanwhile.happen = () => other.identities.replace({ ...again, isAdmin: false })
+  let pending: Promise<unknown> = Promise.resolve()
+  meanwhile.begin = async () => {
+    pending = other.identities
+      .replace(again)
+      .then(() => disableIdentity({ ...ports, ...other }, PERSON.id, 0, CALLER))
+    await asFarAsPossible(database, pending)
+  }
+  await disableIdentity(ports, id, 0, CALLER)
+  await pending
+  for (const one of [id, PERSON.id]) {
+    assert.notEqual((await store.identities.find(one))?.disabledAt, undefined, one)
+  }
+})
 
 test('D-392: a router that gets hosts while it is disabled or enabled is in the rules as it is then', async (t) => {
   const hosts = ['edge.example.org']

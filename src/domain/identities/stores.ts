@@ -63,8 +63,8 @@ export interface Identities {
   /** Deletes it with its authenticators and its TOTP. */
   remove(id: IdentityId): Promise<boolean>
   /**
-   * Returns whether another identity is an administrator who is not disabled (D-49). Locks those rows until the
-   * transaction ends, so that two administrators cannot remove each other at the same time.
+   * Returns whether another identity is an administrator who is not disabled (D-49). Locks those rows and `than` until
+   * the transaction ends, so that two administrators cannot remove each other at the same time.
    */
   hasOtherAdministrator(than: IdentityId, now: Instant): Promise<boolean>
 }

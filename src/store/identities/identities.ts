@@ -190,16 +190,16 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
     },
 
     async hasOtherAdministrator(than, now) {
-      // Lock `than` together with the others, even if it is disabled: a concurrent call about another administrator waits
-      // here, and not in the middle of its deletion, where the two would deadlock (D-485). The condition is otherwise the
-      // opposite of `isDisabled`.
+      // Lock `than` together with the others, even if it is disabled or is no administrator at this moment: a concurrent
+      // call about another administrator waits here, and not in the middle of its deletion, where the two would deadlock
+      // (D-485). The condition is otherwise the opposite of `isDisabled`.
       const held = await db
         .selectFrom('identities')
         .select('id')
-        .where('is_admin', '=', 1)
-        .where(({ or, eb }) =>
-          or([eb('disabled_at', 'is', null), eb('disabled_until', '<=', now), eb('id', '=', than)]),
-        )
+        .where(({ and, or, eb }) => {
+          const isEnabled = or([eb('disabled_at', 'is', null), eb('disabled_until', '<=', now)])
+          return or([and([eb('is_admin', '=', 1), isEnabled]), eb('id', '=', than)])
+        })
         .orderBy('id')
         .forNoKeyUpdate()
         .execute()
