@@ -34,7 +34,7 @@ export const SERVICE_ERRORS = {
     oauth: 'temporarily_unavailable',
     next: ['wait'],
     message: 'this instance cannot use its database right now; try again or use another instance',
-    when: 'This instance cannot use its database right now: the database is unreachable, full, read-only or overloaded, or has not responded for some seconds, so that the instance cannot know which sessions have ended. A change may still have been made, if only the response was lost.',
+    when: 'This instance cannot use its database right now: the database is unreachable, full, read-only or overloaded, or has not responded for some seconds, so that the instance cannot know which sessions have ended and which rules apply. A change may still have been made, if only the response was lost.',
     advice:
       'Try again after `Retry-After`, or use another instance. The operator finds the reason in the log line of the request, and checks the database.',
   },

@@ -43,6 +43,7 @@ test('R077: no reason for a refused password shows in how often the database is 
     foldRepeats: () => undefined,
     rules: {
       policy: () => ({ ...others, primary: { ...primary, updb: { ...updb, allowed: isAllowed } } }),
+      isStale: () => false,
     },
     hashing: {
       verify: async (_: string, password: Secret) => password.reveal() === RIGHT,

@@ -144,7 +144,10 @@ export function rulesOf(known: {
   readonly policies?: readonly AuthPolicy[]
   readonly signers?: readonly ExternalJwtSigner[]
   readonly cas?: readonly Ca[]
-}): Pick<Rules, 'policy' | 'demands' | 'signer' | 'signerOf' | 'signers' | 'cas' | 'ca'> {
+}): Pick<
+  Rules,
+  'policy' | 'demands' | 'signer' | 'signerOf' | 'signers' | 'cas' | 'ca' | 'isStale'
+> {
   const { policies = [], signers = [], cas = [] } = known
   return {
     policy: (id) => policies.find((policy) => policy.id === id),
@@ -157,6 +160,7 @@ export function rulesOf(known: {
     signers: () => signers,
     cas: () => cas,
     ca: (id) => cas.find((ca) => ca.id === id),
+    isStale: () => false,
   }
 }
 

@@ -75,7 +75,7 @@ function world() {
     },
     verifiedTokens: createVerifiedTokens(),
     endedSessions: { has: () => false, isStale: () => false },
-    rules: { ...rulesOf({ policies: [aPolicy()] }), isStale: () => false },
+    rules: rulesOf({ policies: [aPolicy()] }),
     apiSessions: { find: async (id) => stored.get(id) },
   })
   return { clock, ports, call, shown, stored }

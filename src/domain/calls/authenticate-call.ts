@@ -15,6 +15,7 @@ import {
 import { isBoundElsewhere, outgrownChallenges } from '../../protocol/policy-demands.ts'
 import { claimedIssuer } from '../ext-jwt/claimed-issuer.ts'
 import { MOST_BEARERS } from '../factors/external-jwt.ts'
+import { refuseStale } from '../policies/rules.ts'
 import type { CallNeeds, CallSession } from '../sessions/call-session.ts'
 import { demandSecondaryJwt } from '../sessions/demand-secondary-jwt.ts'
 import { authenticateLegacySession, type LegacyCallPorts } from '../sessions/legacy-sessions.ts'
@@ -46,7 +47,7 @@ export async function authenticateCall(
   const { bearers, ztSession } = credentials
   // D-36: `zt-session` takes precedence; with it, every bearer token counts as an external JWT (R068).
   if (ztSession !== undefined) {
-    refuseStale(ports)
+    refuseStale(ports.endedSessions, ports.rules)
     return authenticateLegacySession(ports, ztSession, bearers, needs)
   }
   const { dpop } = credentials
@@ -56,7 +57,7 @@ export async function authenticateCall(
     own.known === undefined
       ? await verify(ports, scheme, own.bearer)
       : recall(ports, scheme, own.known)
-  refuseStale(ports)
+  refuseStale(ports.endedSessions, ports.rules)
   const ended = tokenEnd(ports, token)
   if (ended !== undefined) throw invalid(ports, scheme, ended)
   const key = await provePossession(ports, token, own.bearer, dpop)
@@ -86,13 +87,6 @@ type Scheme = 'Bearer' | 'DPoP'
 
 function schemeOf(dpop: DpopCredentials | undefined): Scheme {
   return dpop !== undefined && dpop.tokens.length > 0 ? 'DPoP' : 'Bearer'
-}
-
-/** D-34: an instance that may have missed an ending refuses the call. */
-function refuseStale({ endedSessions, rules }: AuthenticationPorts): void {
-  if (endedSessions.isStale() || rules.isStale()) {
-    throw new Failure('NOT_READY', { retryAfterSeconds: 1 })
-  }
 }
 
 async function verify(

@@ -10,6 +10,7 @@ import { judgeCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import type { TrustedCertificate } from '../certificates/verdict.ts'
+import { refuseStale } from '../policies/rules.ts'
 import type { EnrollmentPorts } from './ports.ts'
 
 export type CaCertificateVerdict =
@@ -27,12 +28,14 @@ export interface Purpose {
   readonly caId?: CaId
 }
 
+/** Throws NOT_READY. */
 export async function judgeForEnrollment(
   ports: Pick<EnrollmentPorts, 'rules' | 'ownAnchors' | 'clock'>,
   chain: PresentedChain | undefined,
   purpose: Purpose,
 ): Promise<CaCertificateVerdict> {
   if (chain === undefined) return reject('no-certificate')
+  refuseStale(ports.rules)
   const judged = await judgeCertificate(ports, chain, casFor(purpose, ports.rules.cas()))
   if (judged.verdict === 'rejected') {
     const { reason, why, clock } = judged

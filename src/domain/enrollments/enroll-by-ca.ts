@@ -6,7 +6,7 @@
  */
 
 import { X509Certificate } from 'node:crypto'
-import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
+import { type AuthenticatorId, type CaId, type IdentityId, newId } from '../../base/ids.ts'
 import { networkOf } from '../../base/network.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { isLine } from '../../base/text.ts'
@@ -38,8 +38,10 @@ export async function enrollByCaAndToken(
   const { enrollment, identity } = await findEnrollment(ports, invited)
   const attempt = { method: 'ottca', identityId: identity.id, caller } as const
   const purpose = { caId: enrollment.caId, isEnabled: isForTokens }
-  const { credential } = await judge(ports, attempt, shown, purpose)
-  await takeEnrollment(ports, invited, identity.id, credential)
+  const { ca, credential } = await judge(ports, attempt, shown, purpose)
+  await takeEnrollment(ports, invited, identity.id, credential, async (tx) => {
+    await currentCa(tx, ca.id, isForTokens)
+  })
 }
 
 /** Returns the identity that was created. Throws CERT_FAILED_VALIDATION, CERT_IN_USE; ENTITY_NAME_IN_USE, for the external id. */
@@ -58,14 +60,7 @@ export async function enrollByCaAlone(
   const identityId = newId<IdentityId>(ports.random)
   const commonName = commonNameOf(judged.credential.certPem)
   await ports.transaction(async (tx) => {
-    // Use the current CA: the one that was judged is a copy.
-    const ca = await tx.cas.find(judged.ca.id)
-    if (ca === undefined || !ca.isVerified || !isForAnybody(ca)) {
-      throw new Failure('CERT_FAILED_VALIDATION', {
-        detail: 'the CA was switched off',
-        next: 'present-certificate',
-      })
-    }
+    const ca = await currentCa(tx, judged.ca.id, isForAnybody)
     // Check this before creating anything: it is by far the most common conflict.
     if ((await tx.authenticators.findCert(judged.credential.fingerprint)) !== undefined) {
       throw new Failure('CERT_IN_USE')
@@ -140,6 +135,18 @@ async function judge(
   const { pem: certPem, fingerprint, externalId } = judged.certificate
   const credential = { method: 'cert', certPem, fingerprint, isIssuedByNetwork: false } as const
   return { ca: judged.ca, credential, externalId }
+}
+
+/** The one that was judged is a copy. What is enrolled stays, so it must still be right (D-487). */
+async function currentCa(
+  { cas }: Pick<Stores, 'cas'>,
+  id: CaId,
+  isEnabled: Purpose['isEnabled'],
+): Promise<Ca> {
+  const ca = await cas.find(id)
+  if (ca?.isVerified && isEnabled(ca)) return ca
+  const detail = 'the CA was switched off'
+  throw new Failure('CERT_FAILED_VALIDATION', { detail, next: 'present-certificate' })
 }
 
 async function insertIdentity(

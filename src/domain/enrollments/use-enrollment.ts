@@ -106,18 +106,20 @@ export async function policyOf(
 
 /**
  * Spends the token and stores the credential; of several calls at once, one succeeds. Throws what `findEnrollment`
- * throws, and MAX_AUTHENTICATOR_METHODS_REACHED, ENTITY_NAME_IN_USE, CERT_IN_USE.
+ * throws, and MAX_AUTHENTICATOR_METHODS_REACHED, ENTITY_NAME_IN_USE, CERT_IN_USE, and what `check` throws.
  */
 export async function takeEnrollment(
   ports: UsePorts,
   shown: Shown<FirstMethod>,
   identityId: IdentityId,
   credential: NewCredential,
+  check: (tx: Stores) => Promise<void> = async () => {},
 ): Promise<AuthenticatorId> {
   const { clock, random } = ports
   const now = clock.now()
   const id = newId<AuthenticatorId>(random)
   await spendEnrollment(ports, shown, identityId, async (tx) => {
+    await check(tx)
     const made = { id, identityId, tags: {}, createdAt: now, updatedAt: now }
     const inserted = await tx.authenticators.insert({ ...credential, ...made })
     if (inserted === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')

@@ -6,6 +6,7 @@
 import type { ProvenPrimary } from '../factors/proven.ts'
 import { type UsableRefusal, usableIdentity } from '../factors/usable-identity.ts'
 import type { Accepted } from '../factors/verdict.ts'
+import { refuseStale } from '../policies/rules.ts'
 import { completeProof } from './again/complete-proof.ts'
 import { type ProofRefusal, refuseProof } from './again/refuse-proof.ts'
 import type { LoginPorts } from './ports.ts'
@@ -17,12 +18,12 @@ export type RefusedAgain = UsableRefusal | ProofRefusal | 'login-voided'
 export interface CheckPorts extends Pick<LoginPorts, 'clock'> {
   readonly identities: Pick<LoginPorts['identities'], 'find'>
   readonly authenticators: Pick<LoginPorts['authenticators'], 'find'>
-  readonly rules: Pick<LoginPorts['rules'], 'policy' | 'signer' | 'ca' | 'cas'>
+  readonly rules: Pick<LoginPorts['rules'], 'policy' | 'signer' | 'ca' | 'cas' | 'isStale'>
 }
 
 /**
  * A `login` has not begun a session yet, so it is void if all sessions of its identity were ended in the meantime
- * (D-226). A `session` that was not among those continues.
+ * (D-226). A `session` that was not among those continues. Throws NOT_READY.
  */
 export async function checkAgain(
   ports: CheckPorts,
@@ -30,6 +31,7 @@ export async function checkAgain(
   of: 'login' | 'session' = 'login',
 ): Promise<Pick<Accepted, 'identity' | 'policy'> | { readonly refusal: RefusedAgain }> {
   const { identities, authenticators, rules, clock } = ports
+  refuseStale(rules)
   const primary = await completeProof(proof, authenticators, rules)
   const usable = usableIdentity(await identities.find(primary.identityId), () => true, ports)
   if ('refusal' in usable) return usable

@@ -30,6 +30,7 @@ function setUp() {
   const ports = fakePorts<LoginPorts>({
     ...auditPorts({ clock, random: systemRandom }),
     beginGuess: createGuessOrder(),
+    rules: { isStale: () => false },
     transaction,
   })
   const tryCertificate = (address: string) =>

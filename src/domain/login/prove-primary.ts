@@ -25,6 +25,7 @@ import { type PasskeyCredentials, proveByPasskey } from '../factors/passkey/prov
 import { type PasswordCredentials, proveByPassword } from '../factors/passwords/password.ts'
 import type { Accepted, PrimaryVerdict, Rejected } from '../factors/verdict.ts'
 import { usernameKey } from '../identities/authenticator.ts'
+import { refuseStale } from '../policies/rules.ts'
 import type { LoginPorts } from './ports.ts'
 
 export type PrimaryCredential =
@@ -46,12 +47,17 @@ export interface PrimarySubmission {
   readonly device?: ShownDevice
 }
 
-/** Returns the proven identity. Throws INVALID_AUTH, UNAUTHORIZED with challenges, RATE_LIMITED, SERVER_TOO_BUSY. */
+/**
+ * Returns the proven identity. Throws INVALID_AUTH, UNAUTHORIZED with challenges, RATE_LIMITED, SERVER_TOO_BUSY,
+ * NOT_READY.
+ */
 export async function provePrimary(
   ports: LoginPorts,
   submission: PrimarySubmission,
 ): Promise<Accepted> {
   const { credential, bearers, since } = submission
+  // First, so that the refusal does not depend on the credential (R077).
+  refuseStale(ports.rules)
   switch (credential.method) {
     case 'password':
       return provePassword(ports, submission, credential.credentials)

@@ -9,6 +9,7 @@
 import type { AuthPolicyId, CaId, ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../../base/time/duration.ts'
+import { Failure } from '../../errors/catalogue.ts'
 import type { PolicyDemands } from '../../protocol/policy-demands.ts'
 import type { Cas } from '../certificates/stores.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
@@ -20,8 +21,14 @@ import type { AuthPolicy } from './auth-policy.ts'
 import { demandsOf } from './demands-of.ts'
 import type { AuthPolicies, RuleVersions } from './stores.ts'
 
-/** D-34: an instance whose copies of the database are older than this refuses calls instead of guessing. */
+/** D-34, D-487: an instance whose copies of the database are older than this refuses instead of guessing. */
 export const STALE_AFTER: Duration = seconds(5)
+
+/** For what is decided by copies of the database. Throws NOT_READY if one of them is too old. */
+export function refuseStale(...copies: readonly { isStale(): boolean }[]): void {
+  if (copies.some((copy) => copy.isStale()))
+    throw new Failure('NOT_READY', { retryAfterSeconds: 1 })
+}
 
 export interface Rules {
   policy(id: AuthPolicyId): AuthPolicy | undefined

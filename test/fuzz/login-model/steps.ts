@@ -108,7 +108,7 @@ export const exchange = ([i, back, isRight]: readonly [number, number, boolean])
   })
 
 export const passTime = (count: number) =>
-  command(`passTime(${count})`, async (_, { clock }) => clock.pass(seconds(count)))
+  command(`passTime(${count})`, async (_, world) => world.passTime(seconds(count)))
 
 export const demand = ([name, password, totp, jwt]: readonly [Name, boolean, boolean, boolean]) =>
   command(`demand(${name}, ${password}, ${totp}, ${jwt})`, async (model, world) => {

@@ -4,6 +4,7 @@
  *
  * It answers in words and knows nothing about what is right.
  */
+
 import { createHash } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { compose } from '../../../src/app/compose/compose.ts'
@@ -11,6 +12,7 @@ import { utf8 } from '../../../src/base/encoding.ts'
 import type { Log } from '../../../src/base/log.ts'
 import { Secret } from '../../../src/base/secrets/secret.ts'
 import { createVault, INSTALLATION_SECRET_BYTES } from '../../../src/base/secrets/vault.ts'
+import type { Duration } from '../../../src/base/time/duration.ts'
 import {
   cancelEnrollmentInLogin,
   startEnrollmentInLogin,
@@ -62,6 +64,8 @@ export type Outcome =
 
 export interface World {
   readonly clock: ManualClock
+  /** The instance goes on following the rules. */
+  passTime(time: Duration): Promise<void>
   readonly jwts: Surroundings['jwts']
   begin(): { readonly id: string; readonly verifier: string }
   password(id: string, login: PasswordLogin): Promise<Outcome>
@@ -125,6 +129,11 @@ export async function openWorld(surroundings: Surroundings): Promise<World> {
   return {
     clock,
     jwts,
+
+    passTime(time) {
+      clock.pass(time)
+      return ports.rules.refresh()
+    },
 
     begin() {
       const verifier = Buffer.from(random.bytes(32)).toString('base64url')

@@ -12,6 +12,7 @@ import { CLIENT, whoLogsIn } from '../../support/certificates/renewal.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { type Administrator, administrate, assertRefused } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const openssl = await openOpenssl()
 after(() => openssl.close())
@@ -191,6 +192,33 @@ test('R095: a certificate that may not enroll is refused, and the token stays go
     const reply = await presenting(service, leaf).call(url, { json: { token: late.token } })
     assertRefused(reply, 400, 'ENROLLMENT_EXPIRED')
   })
+})
+
+test('D-487: a CA that was switched off a moment ago, at another instance, enrolls nothing', async (t) => {
+  const service = await startService(t)
+  const admin = await administrate(service)
+  const ca = await makeCa()
+  const caId = await registerCa(admin, openssl, ca, { ...OTTCA, isAutoCaEnrollmentEnabled: true })
+  const { token } = await invited(admin, caId)
+  const leaf = await makeLeaf(ca)
+  // The version of the rules stays, so this instance does not know yet.
+  const [before] = await sql(service, `select body from cas where id = '${caId}'`)
+  const body = String(before?.['body'])
+  const off = body.replace(/("is(Ott|Auto)CaEnrollmentEnabled":)true/g, '$1false')
+  assert.notEqual(off, body)
+  await sql(service, `update cas set body = '${off}' where id = '${caId}'`)
+  const shown = presenting(service, leaf)
+  const byToken = await shown.call(`${CLIENT}/enroll/ottca`, { json: { token } })
+  assertRefused(byToken, 400, 'CERT_FAILED_VALIDATION')
+  assertRefused(
+    await shown.call(`${CLIENT}/enroll/ca`, { method: 'POST' }),
+    400,
+    'CERT_FAILED_VALIDATION',
+  )
+
+  await sql(service, `update cas set body = '${body}' where id = '${caId}'`)
+  const again = await shown.call(`${CLIENT}/enroll/ottca`, { json: { token } })
+  assert.equal(again.status, 200, 'the token was not spent')
 })
 
 test('the purposes of the CA are checked at enrollment, not at the invitation', async (t) => {

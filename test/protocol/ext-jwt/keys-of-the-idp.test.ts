@@ -11,6 +11,7 @@ import { gzipSync } from 'node:zlib'
 import { minutes, seconds } from '../../../src/base/time/duration.ts'
 import { epochSeconds } from '../../../src/base/time/instant.ts'
 import { failureOf } from '../../support/audit.ts'
+import { passUptime } from '../../support/clocks/pass-uptime.ts'
 import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
 import { newIdpKey, signJwt } from '../../support/idp/external-idp.ts'
 import {
@@ -88,7 +89,7 @@ test('R107: keys come and go', async (t) => {
 
   await t.test('a token that cannot be valid causes no fetch', async () => {
     const before = server.fetches
-    clock.pass(seconds(2))
+    await passUptime(service, clock, seconds(2))
     await jwtLogin(service, await idp.jwt('zoe', { iss: 'https://unknown.example' }))
     await jwtLogin(service, 'x')
     assert.equal(server.fetches, before)
@@ -96,7 +97,7 @@ test('R107: keys come and go', async (t) => {
 
   await t.test('a key that the IdP has begun to use is found at once', async () => {
     server.keys = [idp.key.jwk, next.jwk]
-    clock.pass(seconds(2))
+    await passUptime(service, clock, seconds(2))
     assert.equal(await outcome(service, await signed()), 'taken')
     assert.equal(await outcome(service, await idp.jwt('zoe')), 'taken', 'the old one stays')
     assert.equal(server.fetches, 2)
@@ -105,7 +106,7 @@ test('R107: keys come and go', async (t) => {
   await t.test('callers that invent key ids cause at most one fetch a second', async () => {
     nextMinute(service)
     // Attack: a flood of invented kids, to turn the service against the IdP.
-    clock.pass(seconds(2))
+    await passUptime(service, clock, seconds(2))
     const before = server.fetches
     for (let i = 0; i < 10; i++) {
       const token = await idp.jwt('zoe', {}, { kid: `invented-${i}` })
@@ -119,7 +120,7 @@ test('R107: keys come and go', async (t) => {
     async () => {
       nextMinute(service)
       server.keys = [next.jwk]
-      clock.pass(minutes(10))
+      await passUptime(service, clock, minutes(10))
       assert.equal(
         await outcome(service, await idp.jwt('zoe')),
         'no key of the signer matches the token',
@@ -130,7 +131,7 @@ test('R107: keys come and go', async (t) => {
 
   await t.test('the last good set serves while the IdP is down', async () => {
     server.isDown = true
-    clock.pass(minutes(10))
+    await passUptime(service, clock, minutes(10))
     assert.equal(await outcome(service, await signed()), 'taken')
     const unknown = await outcome(service, await idp.jwt('zoe'))
     assert.equal(
@@ -139,7 +140,7 @@ test('R107: keys come and go', async (t) => {
     )
     server.isDown = false
     server.keys = [idp.key.jwk]
-    clock.pass(seconds(2))
+    await passUptime(service, clock, seconds(2))
     assert.equal(await outcome(service, await idp.jwt('zoe')), 'taken', 'and when it is back, anew')
   })
 })

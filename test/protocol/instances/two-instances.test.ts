@@ -10,6 +10,7 @@ import { seconds } from '../../../src/base/time/duration.ts'
 import { TestClock } from '../../support/clocks/clock.ts'
 import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
 import { eventually } from '../../support/eventually.ts'
+import type { Reply } from '../../support/http-client.ts'
 import { IDENTITY, INVALID } from '../../support/login/challenges.ts'
 import {
   approveDevice,
@@ -20,17 +21,22 @@ import {
   signInForDevice,
   startDevice,
 } from '../../support/login/device.ts'
+import { authenticate } from '../../support/login/legacy.ts'
 import {
   answerOf,
+  authorizationParameters,
+  authorize,
   bearer,
   beginLogin,
   exchange,
   logIn,
   obtainCode,
+  pkce,
   REDIRECT_URI,
   submitPassword,
 } from '../../support/login/login.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { administrate } from '../../support/management.ts'
+import { ADMIN, type Service, startService } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
 import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
@@ -215,6 +221,52 @@ async function loseTouch(t: TestContext, table: string): Promise<void> {
   }, 'the recovery')
   assert.equal(reply.status, 200, 'it recovers by itself')
 }
+
+test('D-487: an instance that can no longer read the rules begins and refreshes no session', async (t) => {
+  const clock = new UptimeClock()
+  const db = await migratedDatabase()
+  const service = await startService(t, { clock, config: { db } })
+  const admin = await administrate(service)
+  await admin.createIdentity({ type: 'Router', hosts: ['edge.example.org'] })
+  const { refresh_token } = await logIn(service, { scope: 'openid offline_access' })
+  const code = good(await obtainCode(service))
+  const { authRequestId } = await beginLogin(service)
+  const steps: Readonly<Record<string, () => Promise<Reply>>> = {
+    'a legacy login': () => authenticate(service, ADMIN),
+    // R077: the refusal does not depend on whether the name exists.
+    'one with an unknown name': () => authenticate(service, { ...ADMIN, username: 'unknown' }),
+    'a login': () => submitPassword(service, authRequestId),
+    'an exchange': () => exchange(service, code),
+    'a refresh': () => exchange(service, { grant_type: 'refresh_token', refresh_token }),
+    'a redirect to a router': () =>
+      authorize(
+        service,
+        authorizationParameters(pkce().challenge, {
+          redirect_uri: 'https://edge.example.org/.latchkey/callback',
+        }),
+      ),
+  }
+  const locker = new Client({ connectionString: db })
+  await locker.connect()
+  t.after(() => locker.end())
+  await locker.query('begin')
+  await locker.query('lock table rule_versions')
+  clock.pass(seconds(6))
+  for (const [what, step] of Object.entries(steps)) {
+    const refused = await step()
+    assert.equal(refused.status, 503, `${what}: ${refused.text}`)
+    assert.match(String(refused.headers['retry-after']), /^\d+$/, what)
+  }
+
+  await locker.query('rollback')
+  await eventually(async () => {
+    const { status } = await authenticate(service, ADMIN)
+    return status === 503 ? undefined : true
+  }, 'the recovery')
+  for (const what of ['an exchange', 'a refresh']) {
+    assert.equal((await steps[what]?.())?.status, 200, `${what}: nothing was spent`)
+  }
+})
 
 /** Where an instance listens, whatever address it is known by. */
 function portOf({ config }: Service): number {

@@ -6,7 +6,7 @@
 import { withoutBrackets } from '../../../base/host-port.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { isDisabled } from '../../identities/identity.ts'
-import type { Rules } from '../../policies/rules.ts'
+import { type Rules, refuseStale } from '../../policies/rules.ts'
 
 /** Below the paths that a gateway keeps for itself. */
 const ROUTER_CALLBACK = '/.latchkey/callback'
@@ -15,16 +15,17 @@ const HTTPS_PORT = 443
 const LONGEST = 2048
 
 export interface RouterCallbackPorts {
-  readonly rules: Pick<Rules, 'routersAt'>
+  readonly rules: Pick<Rules, 'routersAt' | 'isStale'>
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Whether the text is exactly that URI of a router, in its normal form (D-8). */
+/** Whether the text is exactly that URI of a router, in its normal form (D-8). Throws NOT_READY. */
 export function isRouterCallback(ports: RouterCallbackPorts, text: string): boolean {
   if (text.length > LONGEST || !text.endsWith(ROUTER_CALLBACK)) return false
   const url = URL.parse(text)
   if (url?.href !== `${url?.origin}${ROUTER_CALLBACK}` || url.href !== text) return false
   if (url.protocol !== 'https:') return false
+  refuseStale(ports.rules)
   const port = url.port === '' ? HTTPS_PORT : Number(url.port)
   const now = ports.clock.now()
   return ports.rules

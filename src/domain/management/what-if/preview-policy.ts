@@ -162,7 +162,10 @@ function withPolicy(id: AuthPolicyId, after: IdentityId | undefined): Filter {
   return { op: 'and', parts: [hasPolicy, compares('id', '>', after)] }
 }
 
-type JudgedRules = Pick<Rules, 'policy' | 'demands' | 'signer' | 'signers' | 'ca' | 'cas'>
+type JudgedRules = Pick<
+  Rules,
+  'policy' | 'demands' | 'signer' | 'signers' | 'ca' | 'cas' | 'isStale'
+>
 
 /** The rules as they are, but with this version of the policy. */
 function rulesWith(rules: Rules, policy: AuthPolicy): JudgedRules {
@@ -174,6 +177,7 @@ function rulesWith(rules: Rules, policy: AuthPolicy): JudgedRules {
     signers: rules.signers,
     ca: rules.ca,
     cas: rules.cas,
+    isStale: rules.isStale,
   }
 }
 
