@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
+import { logInByCertificate, presenting } from '../../support/certificates/certificate-login.ts'
 import { makeCsr } from '../../support/certificates/csr.ts'
 import {
   enrollByCsr,
@@ -9,12 +10,20 @@ import {
   inviteNew,
   PASSWORD,
 } from '../../support/certificates/enrollment.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
+import {
+  enrolledPerson,
+  extend,
+  extendVerify,
+  whoLogsIn,
+} from '../../support/certificates/renewal.ts'
 import { onceReady, type Reply } from '../../support/http-client.ts'
 import { administrate, assertRefused, logInAs } from '../../support/management.ts'
-import { temporaryFolder } from '../../support/service.ts'
+import { startService, temporaryFolder } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
 import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { startPostgres } from '../../support/stores/postgres.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 after(async () => (await startPostgres()).stop())
 
@@ -111,3 +120,28 @@ for (const [name, database] of Object.entries(DATABASES)) {
     })
   })
 }
+
+test('a session that ended a moment ago at another instance renews nothing', async (t) => {
+  const openssl = await openOpenssl()
+  t.after(() => openssl.close())
+  const service = await startService(t)
+  const admin = await administrate(service)
+  const { identityId, authenticatorId, certificate } = await enrolledPerson(service, admin, openssl)
+  const shown = presenting(service, certificate)
+  // Without an ending: this instance does not know yet.
+  const end = () => sql(service, `delete from api_sessions where identity_id = '${identityId}'`)
+  const { pem: clientCertCsr } = await makeCsr()
+  const { access_token } = await logInByCertificate(shown)
+  await end()
+  const extended = await extend(shown, access_token, authenticatorId, { clientCertCsr })
+  assertRefused(extended, 401, 'UNAUTHORIZED')
+
+  const other = await logInByCertificate(shown)
+  const reply = await extend(shown, other.access_token, authenticatorId, { clientCertCsr })
+  assert.equal(reply.status, 200, reply.text)
+  await end()
+  const { clientCert } = reply.json().data
+  const confirmed = await extendVerify(shown, other.access_token, authenticatorId, { clientCert })
+  assertRefused(confirmed, 401, 'UNAUTHORIZED')
+  assert.equal(await whoLogsIn(service, certificate), identityId, 'the old one is still in use')
+})

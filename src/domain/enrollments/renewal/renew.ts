@@ -22,15 +22,14 @@ import type { PresentedChain } from '../../certificates/presented-chain.ts'
 import type { CertAuthenticator, PendingRenewal } from '../../identities/authenticator.ts'
 import { notFound } from '../../refusals.ts'
 import { type ApiSession, endingOf, type SessionEnding } from '../../sessions/api-session.ts'
-import { type CallSession, sessionGone } from '../../sessions/call-session.ts'
-import { endSessionsWithin } from '../../sessions/ending/end-session.ts'
-import type { EndingPorts } from '../../sessions/ending/ports.ts'
+import { type CallSession, holdSession, sessionGone } from '../../sessions/call-session.ts'
+import { endInSession } from '../../sessions/own-sessions.ts'
 import type { Stores } from '../../stores.ts'
 import type { EnrollmentPorts } from '../ports.ts'
 
 /**
  * Issues the next certificate. The connection must use the certificate that is renewed; another one, or none, is
- * FORBIDDEN. Also throws NOT_FOUND, CAN_NOT_RENEW_CERTIFICATE, COULD_NOT_PROCESS_CSR, RATE_LIMITED.
+ * FORBIDDEN. Also throws NOT_FOUND, UNAUTHORIZED, CAN_NOT_RENEW_CERTIFICATE, COULD_NOT_PROCESS_CSR, RATE_LIMITED.
  */
 export async function extendCertificate(
   ports: EnrollmentPorts,
@@ -57,7 +56,8 @@ export async function extendCertificate(
     if (now?.method !== 'cert' || now.fingerprint !== found.fingerprint) throw otherShown()
     const pending = { certPem, fingerprint }
     await tx.certificateRenewals.replacePending(id, now.fingerprint, pending, clock.now())
-    if (now.renewal !== undefined) await drop(ports, tx, id, now.renewal, caller)
+    const sessions = now.renewal === undefined ? [] : await drop(ports, tx, id, now.renewal)
+    await endInSession(ports, tx, call, { sessions }, 'certificate-replaced', caller)
     const details = { id, fingerprint }
     const started = { type: 'authenticator.renewal-started', identityId, details } as const
     await tx.events.insert(recordEvent(ports, caller, started))
@@ -65,7 +65,7 @@ export async function extendCertificate(
   return made
 }
 
-/** Throws FORBIDDEN as `extendCertificate`; NOT_FOUND, INVALID_CERT_PEM, RENEWAL_NOT_PENDING, CERT_IN_USE. */
+/** Throws FORBIDDEN as `extendCertificate`; UNAUTHORIZED, NOT_FOUND, INVALID_CERT_PEM, RENEWAL_NOT_PENDING, CERT_IN_USE. */
 export async function confirmRenewal(
   ports: EnrollmentPorts,
   call: CallSession,
@@ -91,6 +91,7 @@ export async function confirmRenewal(
     if (other !== undefined && other.id !== id) throw new Failure('CERT_IN_USE')
     const isTaken = await tx.certificateRenewals.takePending(id, fingerprint, clock.now())
     if (!isTaken || now?.method !== 'cert') throw new Failure('RENEWAL_NOT_PENDING')
+    await holdSessions(ports, tx, call, id)
     await tx.certificateRenewals.rebindSessions(id, now.fingerprint, { fingerprint, notAfter })
     for (const ending of endingsOf(now, clock)) await tx.sessionEndings.insert(ending)
     const details = { id, fingerprint }
@@ -136,20 +137,30 @@ function endingsOf(
 }
 
 /**
- * Records that another certificate is now pending instead of this one. This one was signed, so routers would accept it,
- * and sessions may have begun with it.
+ * Records that another certificate is now pending instead of this one. This one was signed, so routers would accept it.
+ * Returns the sessions that began with it.
  */
 async function drop(
-  ports: EndingPorts,
+  { clock }: Pick<EnrollmentPorts, 'clock'>,
   tx: Stores,
   id: AuthenticatorId,
   renewal: PendingRenewal,
-  caller: Caller,
-): Promise<void> {
-  for (const ending of endingsOf(renewal, ports.clock)) await tx.sessionEndings.insert(ending)
+): Promise<readonly ApiSession[]> {
+  for (const ending of endingsOf(renewal, clock)) await tx.sessionEndings.insert(ending)
   const all = await tx.apiSessions.listByAuthenticator(id)
-  const sessions = all.filter((session) => isBegunWith(session, renewal))
-  await endSessionsWithin(ports, tx, { sessions }, 'certificate-replaced', caller)
+  return all.filter((session) => isBegunWith(session, renewal))
+}
+
+/** Locks the session of the call with those that follow the certificate, in one order (D-485). Throws UNAUTHORIZED. */
+async function holdSessions(
+  ports: Pick<EnrollmentPorts, 'brand'>,
+  tx: Stores,
+  call: CallSession,
+  id: AuthenticatorId,
+): Promise<void> {
+  const following = await tx.apiSessions.listByAuthenticator(id)
+  await tx.apiSessions.holdAll([call.sessionId, ...following.map((session) => session.id)])
+  await holdSession(ports, tx, call)
 }
 
 function isBegunWith({ primary }: ApiSession, { fingerprint }: PendingRenewal): boolean {
