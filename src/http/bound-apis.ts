@@ -120,7 +120,7 @@ export function addBoundApis(
       addTotpEnroll(provider, ports, listener)
       addLoginPasskey(provider, ports, listener)
       addPasskeyEnroll(provider, ports, listener)
-      addToken(provider, ports, listener)
+      addToken(provider, ports, { ...listener, allowedRedirects: redirectPatterns })
       addDeviceAuthorization(provider, ports, listener)
       addDevice(provider, ports, listener)
       addUserinfo(provider, ports)

@@ -99,6 +99,8 @@ export const TOKEN_REFUSALS = {
   'code-spent': 'The code of the login was exchanged, or tried, before.',
   'client-mismatch': 'The client id differs from the one of the authorization request.',
   'redirect-uri-mismatch': 'The redirect URI is not the one of the authorization request.',
+  'redirect-uri-withdrawn':
+    'The login returned to a router that was disabled or deleted, or lost the host, before the code was exchanged (D-488).',
   'verifier-mismatch': 'The PKCE verifier is missing or does not match.',
   'key-mismatch':
     'The request proves another key than the one that the code or the session is bound to, or none (RFC 9449).',

@@ -14,10 +14,12 @@ import { type Duration, seconds } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { isCodeVerifier, verifierMatches } from '../../protocol/pkce.ts'
+import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import type { Caller } from '../audit/events.ts'
 import type { TokenRefusalReason } from '../audit/reasons.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
 import { isKnownClient } from '../login/known-client.ts'
+import { isWithdrawnRedirect } from '../login/request/verified-redirect.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
 import { type IssuedTokens, issueTokens } from './issue.ts'
 import type { TokenPorts } from './ports.ts'
@@ -31,6 +33,8 @@ export interface CodeExchange {
   readonly clientId: string
   readonly code: Secret
   readonly redirectUri: string | undefined
+  /** Those of the configuration; missing for our own pages. */
+  readonly allowedRedirects?: readonly RedirectPattern[]
   readonly codeVerifier: Secret | undefined
   /** The key that the client proved, if it did (RFC 9449 §5). */
   readonly key?: ProvenKey | undefined
@@ -39,10 +43,10 @@ export interface CodeExchange {
   readonly caller: Caller
 }
 
-/** Throws INVALID_CLIENT, INVALID_GRANT, INVALID_DPOP_PROOF. */
+/** Throws INVALID_CLIENT, INVALID_GRANT, INVALID_DPOP_PROOF, NOT_READY. */
 export async function exchangeCode(
   ports: TokenPorts,
-  { clientId, code, redirectUri, codeVerifier, key, isSealed, caller }: CodeExchange,
+  { clientId, code, redirectUri, codeVerifier, key, isSealed, caller, ...given }: CodeExchange,
 ): Promise<IssuedTokens> {
   const { vault, random, clock, authRequests } = ports
   if (!isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
@@ -69,6 +73,9 @@ export async function exchangeCode(
   // R012: the same text as in the authorization request, port included.
   if (redirectUri !== request.ask.redirectUri) {
     throw await refuseAs('redirect-uri-mismatch', 'the redirect_uri does not match')
+  }
+  if (isWithdrawnRedirect(ports, request.ask.redirectUri, given.allowedRedirects ?? [])) {
+    throw await refuseAs('redirect-uri-withdrawn', 'the router of the redirect_uri was withdrawn')
   }
   const verifier = codeVerifier?.reveal()
   if (verifier === undefined || !isCodeVerifier(verifier)) {

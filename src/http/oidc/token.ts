@@ -16,6 +16,7 @@ import { type ProvenKey, readProvenKey } from '../../domain/tokens/possession/pr
 import { refresh } from '../../domain/tokens/refresh.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { DEVICE_CODE_GRANT, GRANT_TYPES, type GrantType } from '../../protocol/oauth.ts'
+import type { RedirectPattern } from '../../protocol/redirect-uri.ts'
 import { json } from '../answer.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import type { Body } from '../reading/body.ts'
@@ -24,6 +25,10 @@ import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'
 
 type Counters = Pick<ListenerParts, 'counters'>
+
+interface TokenListener extends Counters {
+  readonly allowedRedirects: readonly RedirectPattern[]
+}
 
 /** A grant that only some installations have: returns the whole response. */
 export type OtherGrant = (ports: TokenPorts, asked: Asked, listener: Counters) => Promise<Granted>
@@ -36,7 +41,7 @@ export interface Granted {
 export function addToken(
   router: Router,
   ports: DevicePorts,
-  listener: Counters,
+  listener: TokenListener,
   also: {
     readonly url?: string
     readonly grants?: Readonly<Record<string, OtherGrant>>
@@ -98,9 +103,12 @@ export interface Asked {
 
 /** Each grant reads its own parameters. */
 const GRANTS: Readonly<
-  Record<GrantType, (ports: DevicePorts, asked: Asked, listener: Counters) => Promise<IssuedTokens>>
+  Record<
+    GrantType,
+    (ports: DevicePorts, asked: Asked, listener: TokenListener) => Promise<IssuedTokens>
+  >
 > = {
-  authorization_code(ports, { one, clientId, key, caller }) {
+  authorization_code(ports, { one, clientId, key, caller }, { allowedRedirects }) {
     const code = one('code')
     if (code === undefined) throw invalid('code', 'is missing')
     const codeVerifier = one('code_verifier')
@@ -108,6 +116,7 @@ const GRANTS: Readonly<
       clientId,
       code: new Secret(code),
       redirectUri: one('redirect_uri'),
+      allowedRedirects,
       codeVerifier: codeVerifier === undefined ? undefined : new Secret(codeVerifier),
       key,
       caller,

@@ -57,7 +57,8 @@ export function openZitiLayer(
     addProvider(provider, allowedRedirects) {
       addAuthorization(provider, ports, { ...listener, allowedRedirects }, PATHS.authorization)
       addCallback(provider, PATHS.callback, ports)
-      addToken(provider, ports, listener, { url: PATHS.token, grants: GRANTS })
+      const also = { url: PATHS.token, grants: GRANTS }
+      addToken(provider, ports, { ...listener, allowedRedirects }, also)
     },
     addApi(binding, prefix) {
       const api = apiAt(router, prefix)

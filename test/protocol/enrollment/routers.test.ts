@@ -5,9 +5,19 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
+import { eventsOf } from '../../support/audit.ts'
 import { makeCsr } from '../../support/certificates/csr.ts'
 import { CLIENT } from '../../support/certificates/renewal.ts'
-import { authorizationParameters, authorize, pkce } from '../../support/login/login.ts'
+import {
+  answerOf,
+  authorizationParameters,
+  authorize,
+  beginLogin,
+  exchange,
+  obtainCode,
+  pkce,
+  submitPassword,
+} from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 
@@ -207,6 +217,29 @@ test('routers', async (t) => {
       assert.equal(await isFollowed(uri), true)
       await admin.act('DELETE', `/identities/${id}`)
       assert.equal(await isFollowed(uri), false)
+    },
+  )
+
+  await t.test(
+    'D-488: a router that was disabled gets no tokens of a login that began before',
+    async () => {
+      const { id } = await invite('gw5', ['gw5.example.com'])
+      const redirect_uri = 'https://gw5.example.com/.latchkey/callback'
+      const before = await obtainCode(service, { redirect_uri })
+      const pending = await beginLogin(service, { redirect_uri })
+      await admin.act('POST', `/identities/${id}/disable`, {})
+      const late = answerOf(await submitPassword(service, pending.authRequestId)).get('code')
+      for (const { code, verifier } of [before, { ...pending, code: late }]) {
+        const reply = await exchange(service, {
+          code: String(code),
+          code_verifier: verifier,
+          redirect_uri,
+        })
+        assert.equal(reply.status, 400, reply.text)
+        assert.equal(reply.json().error, 'invalid_grant')
+        const [refused] = await eventsOf(service, reply)
+        assert.equal(refused?.reason, 'redirect-uri-withdrawn')
+      }
     },
   )
 })

@@ -117,6 +117,7 @@ const ABOUT_REASONS: {
     'code-spent': 'The client must exchange it once. If it does, an attacker has seen the code.',
     'client-mismatch': 'The client must send the same client id in both calls.',
     'redirect-uri-mismatch': 'The client must send the same in both calls, the port included.',
+    'redirect-uri-withdrawn': 'If the router is still yours, enable it or give it the host again.',
     'verifier-mismatch':
       'The client must send the verifier of the same login. If it does, an attacker has seen the code.',
     'refresh-token-expired': LOGIN_AGAIN,

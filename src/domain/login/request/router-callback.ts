@@ -19,9 +19,14 @@ export interface RouterCallbackPorts {
   readonly clock: Pick<Clock, 'now'>
 }
 
+/** Whether the text may be that URI of a router, past or present. */
+export function looksLikeRouterCallback(text: string): boolean {
+  return text.endsWith(ROUTER_CALLBACK)
+}
+
 /** Whether the text is exactly that URI of a router, in its normal form (D-8). Throws NOT_READY. */
 export function isRouterCallback(ports: RouterCallbackPorts, text: string): boolean {
-  if (text.length > LONGEST || !text.endsWith(ROUTER_CALLBACK)) return false
+  if (text.length > LONGEST || !looksLikeRouterCallback(text)) return false
   const url = URL.parse(text)
   if (url?.href !== `${url?.origin}${ROUTER_CALLBACK}` || url.href !== text) return false
   if (url.protocol !== 'https:') return false

@@ -4,7 +4,11 @@
  */
 import type { Brand } from '../../../base/brand.ts'
 import { matchesRedirect, type RedirectPattern } from '../../../protocol/redirect-uri.ts'
-import { isRouterCallback, type RouterCallbackPorts } from './router-callback.ts'
+import {
+  isRouterCallback,
+  looksLikeRouterCallback,
+  type RouterCallbackPorts,
+} from './router-callback.ts'
 
 export type VerifiedRedirect = Brand<string, 'VerifiedRedirect'>
 
@@ -20,4 +24,13 @@ export function verifyRedirect(
   return allowed.some((pattern) => matchesRedirect(pattern, text)) || isRouterCallback(ports, text)
     ? (text as VerifiedRedirect)
     : undefined
+}
+
+/** Whether a login returned to a router that has been withdrawn since (D-488). Throws NOT_READY. */
+export function isWithdrawnRedirect(
+  ports: RouterCallbackPorts,
+  redirect: VerifiedRedirect,
+  allowed: readonly RedirectPattern[],
+): boolean {
+  return looksLikeRouterCallback(redirect) && verifyRedirect(ports, redirect, allowed) === undefined
 }
