@@ -272,11 +272,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     response.once('close', parts.rely(exchange, accepted, settings))
     exchange.markPassed()
     if (socket.destroyed) return
-    const given = waysIn.reduce(
-      (fields, way) => way.withoutCredentials?.(fields) ?? fields,
-      inbound.fields,
-    )
-    const fields = upstreamFields(given, {
+    const fields = upstreamFields(inbound.fields, {
       host: upstream.host,
       identityId: accepted.identityId,
       sessionId: accepted.sessionId,

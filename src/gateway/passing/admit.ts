@@ -5,7 +5,6 @@
 import { isGone } from '../../https-server/http2.ts'
 import type { Accepted, Refused, Router } from '../../router/router.ts'
 import { answerTo, brandOf } from '../http/answers.ts'
-import type { Field } from '../http/fields.ts'
 import { answerUnmet, describeUnmet } from '../rules/answer-unmet.ts'
 import type { Unmet } from '../rules/judge.ts'
 import { type JudgePorts, judgeCaller } from '../rules/judge-caller.ts'
@@ -23,8 +22,6 @@ export interface WayIn {
   refuse?(exchange: Exchange, upstream: UpstreamSettings, refused: Refused): boolean
   /** The same, for a caller that was accepted but does not meet the rules of the upstream. */
   refuseUnmet?(exchange: Exchange, upstream: UpstreamSettings, unmet: Unmet): boolean
-  /** Returns the fields of a request without credentials of this kind, which the upstream must not see. */
-  withoutCredentials?(fields: readonly Field[]): readonly Field[]
 }
 
 export interface AdmitPorts extends JudgePorts {
