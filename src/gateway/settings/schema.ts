@@ -17,6 +17,7 @@ import {
   hostPort,
   keyFacts,
   list,
+  type Reading,
   section,
   text,
 } from '../../config/values.ts'
@@ -34,7 +35,7 @@ const controller = text((given) =>
   rule: 'The controller whose sessions are admitted: `https://HOST:PORT`.',
 })
 
-const upstreamUrl = text((given): { ok: true; value: UpstreamTarget } | Refused => {
+const upstreamUrl = text((given): Reading<UpstreamTarget> => {
   const value = parseUpstreamUrl(given)
   return value === undefined
     ? { ok: false, problem: 'is not http://HOST:PORT or tcp://HOST:PORT' }
@@ -45,41 +46,42 @@ const upstreamUrl = text((given): { ok: true; value: UpstreamTarget } | Refused 
   rule: 'The service: `http://HOST:PORT`, or `tcp://HOST:PORT` for any other protocol.',
 })
 
-const upstreamName = text((given): { ok: true; value: string } | Refused =>
-  UPSTREAM_NAME.test(given)
-    ? { ok: true, value: given }
-    : { ok: false, problem: 'must be 1 to 63 letters, digits or hyphens inside' },
+const upstreamName = text(
+  (given): Reading<string> =>
+    UPSTREAM_NAME.test(given)
+      ? { ok: true, value: given }
+      : { ok: false, problem: 'must be 1 to 63 letters, digits or hyphens inside' },
 ).register(keyFacts, {
   type: 'a name',
   rule: 'For logs and metrics. Unique. Default: the host of `url`, with hyphens for dots.',
   example: 'grafana',
 })
 
-const path = text((given): { ok: true; value: string } | Refused =>
-  readPrefix(given) !== undefined
-    ? { ok: true, value: given }
-    : { ok: false, problem: 'is not a path like /grafana' },
+const path = text(
+  (given): Reading<string> =>
+    readPrefix(given) !== undefined
+      ? { ok: true, value: given }
+      : { ok: false, problem: 'is not a path like /grafana' },
 ).register(keyFacts, {
   type: 'a path',
   rule: 'Only requests below this path. Whole segments count: `/a` is not `/ab`. The longest match wins.',
 })
 
-interface Refused {
-  readonly ok: false
-  readonly problem: string
-}
-
 const word = (rule: string, example: string) =>
-  text((given): { ok: true; value: string } | Refused =>
-    given.length <= 256 && isLine(given) && given !== ''
-      ? { ok: true, value: given }
-      : { ok: false, problem: 'must be 1 to 256 characters on one line' },
+  text(
+    (given): Reading<string> =>
+      given.length <= 256 && isLine(given) && given !== ''
+        ? { ok: true, value: given }
+        : { ok: false, problem: 'must be 1 to 256 characters on one line' },
   ).register(keyFacts, { type: 'a text', rule, example })
 
-const maxAge = text((given) => {
-  const reading = readDuration(given, {})
-  return reading.ok && reading.value <= 0 ? { ok: false, problem: 'must be positive' } : reading
-}).register(keyFacts, {
+const positiveDuration = (limits: { readonly maximum?: Duration }) =>
+  text((given) => {
+    const reading = readDuration(given, limits)
+    return reading.ok && reading.value <= 0 ? { ok: false, problem: 'must be positive' } : reading
+  })
+
+const maxAge = positiveDuration({}).register(keyFacts, {
   type: 'a duration',
   rule: 'How long ago the caller may have signed in. Open connections stay open.',
   example: '1h',
@@ -115,10 +117,7 @@ const require = section(
 /** Node timers hold at most 2^31 milliseconds, and fire at once for more. */
 const LONGEST_IDLE: Duration = days(24)
 
-const idle = text((given) => {
-  const reading = readDuration(given, { maximum: LONGEST_IDLE })
-  return reading.ok && reading.value <= 0 ? { ok: false, problem: 'must be positive' } : reading
-}).register(keyFacts, {
+const idle = positiveDuration({ maximum: LONGEST_IDLE }).register(keyFacts, {
   type: 'a duration',
   rule:
     'How long no byte may move on a connection before it is reset. Only for `tcp`; `24d` at most. Default: no ' +
