@@ -1,6 +1,8 @@
 /** What a refusal means for a browser: sign in, a page, or a status for a script. D-410, D-411. */
 import type { RefusalReason, Refused } from '../../router/router.ts'
-import type { PageReason } from './pages.ts'
+import type { Field } from '../http/fields.ts'
+import { type PageReason, refusalPage } from './pages.ts'
+import type { BrowserAnswer, Visit } from './visit.ts'
 
 /** Signing in can help: there is no session, or no valid one. */
 const SIGN_IN: ReadonlySet<RefusalReason> = new Set([
@@ -25,4 +27,15 @@ export function pageReasonOf({ reason }: Pick<Refused, 'reason'>): PageReason {
     default:
       return SIGN_IN.has(reason) ? 'sign-in-failed' : 'no-access'
   }
+}
+
+/** The page of a refusal that signing in does not change. */
+export function refusedPage(
+  visit: Visit,
+  refused: Pick<Refused, 'reason'>,
+  target: string,
+  more: readonly Field[] = [],
+): BrowserAnswer {
+  const reason = pageReasonOf(refused)
+  return refusalPage(visit, reason === 'unavailable' ? 503 : 403, reason, target, more)
 }

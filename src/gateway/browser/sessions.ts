@@ -9,8 +9,9 @@ import { type Duration, seconds } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { ServerUnavailable, type Session, SessionEnded } from '../../client/client.ts'
 import type { Accepted, Refused, Router } from '../../router/router.ts'
-import { hashOfCookie, newCookieValue } from './cookies.ts'
+import { hashOfCookie, newCookieValue, readSessionCookie } from './cookies.ts'
 import type { StepUp } from './step-up.ts'
+import type { Visit } from './visit.ts'
 
 export interface BrowserSession {
   readonly origin: string
@@ -208,3 +209,12 @@ export function createBrowserSessions(deps: {
 }
 
 const ENDED: Refused = { verdict: 'refused', reason: 'session-ended' }
+
+/** The session of the cookie, if there is exactly one. */
+export function sessionOf(
+  sessions: Pick<BrowserSessions, 'find'>,
+  { fields, origin }: Pick<Visit, 'fields' | 'origin'>,
+): BrowserSession | undefined {
+  const cookie = readSessionCookie(fields)
+  return cookie.outcome === 'one' ? sessions.find(cookie.value, origin) : undefined
+}

@@ -16,19 +16,12 @@ import {
   type Session,
 } from '../../client/client.ts'
 import { shortened } from '../passing/exchange.ts'
-import {
-  clearLogin,
-  clearOldLogins,
-  keepLogin,
-  keepSession,
-  readLoginCookie,
-  readSessionCookie,
-} from './cookies.ts'
+import { clearLogin, clearOldLogins, keepLogin, keepSession, readLoginCookie } from './cookies.ts'
 import type { Exchanges } from './exchanges.ts'
 import { callbackOf, openLogin, sealLogin } from './login-cookie.ts'
 import { NOT_STORED, type PageReason, refusalPage } from './pages.ts'
-import { pageReasonOf } from './refusals.ts'
-import type { BrowserSession, BrowserSessions } from './sessions.ts'
+import { refusedPage } from './refusals.ts'
+import { type BrowserSession, type BrowserSessions, sessionOf } from './sessions.ts'
 import type { StepUp } from './step-up.ts'
 import { type BrowserAnswer, safeTarget, type Visit } from './visit.ts'
 
@@ -110,8 +103,7 @@ export async function finishSignIn(ports: SignInPorts, visit: Visit): Promise<Br
   if (verdict.verdict === 'refused') {
     void ports.sessions.end(begun)
     ports.log.warn({ requestId: visit.requestId, ...verdict }, 'a session was refused at its start')
-    const reason = pageReasonOf(verdict)
-    return failed(reason === 'unavailable' ? 503 : 403, reason)
+    return refusedPage(visit, verdict, target, [clearLogin(state)])
   }
   return {
     status: 303,
@@ -128,9 +120,8 @@ function describe(error: unknown): object {
 }
 
 /** The session that the new cookie replaces: nothing could use or end it any more. */
-function endPrevious({ sessions }: SignInPorts, { fields, origin }: Visit): void {
-  const cookie = readSessionCookie(fields)
-  const previous = cookie.outcome === 'one' ? sessions.find(cookie.value, origin) : undefined
+function endPrevious({ sessions }: SignInPorts, visit: Visit): void {
+  const previous = sessionOf(sessions, visit)
   if (previous !== undefined) void sessions.end(previous)
 }
 

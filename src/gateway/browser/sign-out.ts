@@ -2,9 +2,9 @@
  * Signing out at the gateway. GET asks, POST ends the session here at once and at the controller. D-412. A form of
  * another site changes nothing.
  */
-import { clearSession, readSessionCookie } from './cookies.ts'
+import { clearSession } from './cookies.ts'
 import { refusalPage, signedOutPage, signOutPage } from './pages.ts'
-import type { BrowserSession, BrowserSessions } from './sessions.ts'
+import { type BrowserSessions, sessionOf } from './sessions.ts'
 import { type BrowserAnswer, isCrossSite, type Visit } from './visit.ts'
 
 export function signOut(
@@ -22,13 +22,4 @@ export function signOut(
   if (session === undefined) return signedOutPage(visit, [clearSession()])
   const { preferred_username, name, sub } = session.session.claims()
   return signOutPage(visit, preferred_username ?? name ?? sub)
-}
-
-/** The session of the cookie, if there is exactly one. */
-function sessionOf(
-  sessions: Pick<BrowserSessions, 'find'>,
-  { fields, origin }: Pick<Visit, 'fields' | 'origin'>,
-): BrowserSession | undefined {
-  const cookie = readSessionCookie(fields)
-  return cookie.outcome === 'one' ? sessions.find(cookie.value, origin) : undefined
 }

@@ -11,10 +11,9 @@ import type { Exchange } from '../passing/exchange.ts'
 import { describeUnmet } from '../rules/answer-unmet.ts'
 import type { UpstreamSettings } from '../settings/settings.ts'
 import { clearSession, readSessionCookie } from './cookies.ts'
-import { refusalPage } from './pages.ts'
-import { canSignIn, pageReasonOf } from './refusals.ts'
+import { canSignIn, refusedPage } from './refusals.ts'
 import { sendToBrowser, visitOf } from './send.ts'
-import type { BrowserSession, BrowserSessions } from './sessions.ts'
+import { type BrowserSession, type BrowserSessions, sessionOf } from './sessions.ts'
 import { beginSignIn, type SignInPorts } from './sign-in.ts'
 import { stepUpFor, wasInVain } from './step-up.ts'
 import { type BrowserAnswer, isCrossSite, isNavigation, isOfBrowser } from './visit.ts'
@@ -54,7 +53,7 @@ export function createBrowserWay(ports: SignInPorts & { readonly brand: () => st
           exchange,
           canSignIn(refused)
             ? beginSignIn(ports, visit, { target, stepUp: stepUpFor(upstream) ?? {} })
-            : Promise.resolve(refusalPage(visit, statusOf(refused), pageReasonOf(refused), target)),
+            : Promise.resolve(refusedPage(visit, refused, target)),
         )
         return true
       }
@@ -69,9 +68,7 @@ export function createBrowserWay(ports: SignInPorts & { readonly brand: () => st
     refuseUnmet(exchange, upstream, unmet) {
       const visit = isOpen(upstream, exchange) ? visitOf(exchange) : undefined
       if (visit === undefined || !isNavigation(visit)) return false
-      const cookie = readSessionCookie(visit.fields)
-      const session =
-        cookie.outcome === 'one' ? sessions.find(cookie.value, visit.origin) : undefined
+      const session = sessionOf(sessions, visit)
       const stepUp = stepUpFor(upstream, unmet)
       if (session === undefined || stepUp === undefined) return false
       if (wasInVain(session, unmet, stepUp, ports.clock.now())) return false
@@ -99,8 +96,6 @@ function isOpen({ signIn, to }: UpstreamSettings, { inbound }: Exchange): boolea
 function refused(why: string): Refused {
   return { verdict: 'refused', reason: 'session-ended', why }
 }
-
-const statusOf = (refused: Refused) => (pageReasonOf(refused) === 'unavailable' ? 503 : 403)
 
 /**
  * Signing out closes what is open, even if the controller cannot be reached. D-416: with HTTP/2 only the stream, since the

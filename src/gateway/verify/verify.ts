@@ -4,10 +4,9 @@
  */
 import { missingToken } from '../../protocol/challenge.ts'
 import type { Accepted, Refused, Router } from '../../router/router.ts'
-import { readSessionCookie } from '../browser/cookies.ts'
 import { NOT_STORED, reasonOf, refusalPage } from '../browser/pages.ts'
-import { canSignIn, pageReasonOf } from '../browser/refusals.ts'
-import type { BrowserSession } from '../browser/sessions.ts'
+import { canSignIn, pageReasonOf, refusedPage } from '../browser/refusals.ts'
+import { type BrowserSession, sessionOf } from '../browser/sessions.ts'
 import { beginSignIn, type SignInPorts } from '../browser/sign-in.ts'
 import {
   type BrowserAnswer,
@@ -36,8 +35,7 @@ export async function verifyVisit(
   { canRedirect }: { readonly canRedirect: boolean },
 ): Promise<BrowserAnswer> {
   const { sessions } = ports
-  const cookie = readSessionCookie(visit.fields)
-  const session = cookie.outcome === 'one' ? sessions.find(cookie.value, visit.origin) : undefined
+  const session = sessionOf(sessions, visit)
   if (session === undefined) return refuse(ports, visit, canRedirect, NO_SESSION)
   if (isCrossSite(visit)) return answerWith(visit, { code: 'CROSS_SITE' })
   const verdict = await sessions.check(session)
@@ -74,9 +72,10 @@ async function refuse(
   refused: Refused,
 ): Promise<BrowserAnswer> {
   if (canRedirect && isNavigation(visit)) {
-    if (canSignIn(refused)) return beginSignIn(ports, visit, { target: visit.target })
-    const reason = pageReasonOf(refused)
-    return refusalPage(visit, reason === 'unavailable' ? 503 : 403, reason, visit.target)
+    const { target } = visit
+    return canSignIn(refused)
+      ? beginSignIn(ports, visit, { target })
+      : refusedPage(visit, refused, target)
   }
   if (pageReasonOf(refused) === 'unavailable') return answerWith(visit, { code: 'NOT_READY' })
   if (!canSignIn(refused)) return answerWith(visit, { code: 'FORBIDDEN' })
