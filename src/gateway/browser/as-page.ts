@@ -1,9 +1,9 @@
 /** The gateway's own answers, for users: the same status, and a page that says what to do. D-411. */
-import type { Answer, OwnAnswer } from '../http/answers.ts'
+import { type Answer, type OwnAnswer, ownAnswer } from '../http/answers.ts'
 import { fieldsOf, onlyValue } from '../http/fields.ts'
 import type { Arriving } from '../passing/exchange.ts'
 import { reasonOf, refusalPage } from './pages.ts'
-import { originOf, safeTarget, type Visit, wantsPage } from './visit.ts'
+import { type BrowserAnswer, originOf, safeTarget, type Visit, wantsPage } from './visit.ts'
 
 export function answerAsPage(
   { message, upgrade }: Arriving,
@@ -24,5 +24,20 @@ export function answerAsPage(
     status: answer.status,
     headers: { ...answer.headers, ...Object.fromEntries(page.fields), 'content-length': length },
     body: page.body,
+  }
+}
+
+/** JSON, or a page if a person waits for one: proxies pass the body of a refusal on. */
+export function answerWith(visit: Visit, answer: Answer): BrowserAnswer {
+  const { status, headers, body } = ownAnswer(answer, visit.requestId)
+  const { 'content-length': _, 'x-request-id': __, ...kept } = headers
+  const fields = Object.entries(kept)
+  if (!wantsPage(visit)) return { status, fields, body, code: answer.code }
+  const page = refusalPage(visit, status, reasonOf(answer.code), visit.target)
+  const own = new Set(page.fields.map(([name]) => name))
+  return {
+    ...page,
+    fields: [...fields.filter(([name]) => !own.has(name)), ...page.fields],
+    code: answer.code,
   }
 }

@@ -3,7 +3,7 @@
  * and behind a proxy (D-413).
  */
 import { missingToken } from '../../protocol/challenge.ts'
-import { ownAnswer } from '../http/answers.ts'
+import { answerWith } from './as-page.ts'
 import { NOT_STORED } from './pages.ts'
 import { beginSignIn, finishSignIn, onlyOf, type SignInPorts } from './sign-in.ts'
 import { signOut } from './sign-out.ts'
@@ -28,7 +28,10 @@ export async function answerSite(
   switch (route) {
     case 'sign-in': {
       // A proxy may send here whatever was refused, calls of scripts too: they must not be redirected.
-      if (!isNavigation(visit)) return notSignedIn(ports, visit)
+      if (!isNavigation(visit)) {
+        const challenges = missingToken(ports.brand())
+        return answerWith(visit, { code: 'UNAUTHORIZED', challenges })
+      }
       const target = wanted ?? onlyOf(query, 'to')
       return beginSignIn(ports, visit, { target, again: onlyOf(query, 'again') === '1' })
     }
@@ -37,11 +40,4 @@ export async function answerSite(
     case 'sign-out':
       return signOut(ports, visit)
   }
-}
-
-function notSignedIn({ brand }: { brand: () => string }, visit: Visit): BrowserAnswer {
-  const challenges = missingToken(brand())
-  const { status, headers, body } = ownAnswer({ code: 'UNAUTHORIZED', challenges }, visit.requestId)
-  const { 'content-length': _, 'x-request-id': __, ...kept } = headers
-  return { status, fields: Object.entries(kept), body, code: 'UNAUTHORIZED' }
 }

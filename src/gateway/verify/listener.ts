@@ -16,6 +16,7 @@ import { type Duration, seconds } from '../../base/time/duration.ts'
 import { written } from '../../https-server/https-server.ts'
 import { answerPlainHttp, type PlainRequest } from '../../https-server/plain-http.ts'
 import { answerAtHttps } from '../../https-server/plain-http-answer.ts'
+import { answerWith } from '../browser/as-page.ts'
 import { NOT_STORED } from '../browser/pages.ts'
 import { writeToBrowser } from '../browser/send.ts'
 import { answerSite, SITE_ROUTES } from '../browser/site.ts'
@@ -25,7 +26,7 @@ import { fieldsOf } from '../http/fields.ts'
 import type { ListenerCertificate } from '../listener/listener-problems.ts'
 import { shortened } from '../passing/exchange.ts'
 import { readForwarded } from './forwarded.ts'
-import { answerWith, type VerifyPorts, verifyVisit } from './verify.ts'
+import { type VerifyPorts, verifyVisit } from './verify.ts'
 
 export interface VerifyListener {
   readonly port: number

@@ -4,18 +4,13 @@
  */
 import { missingToken } from '../../protocol/challenge.ts'
 import type { Accepted, Refused, Router } from '../../router/router.ts'
-import { NOT_STORED, reasonOf, refusalPage } from '../browser/pages.ts'
+import { answerWith } from '../browser/as-page.ts'
+import { NOT_STORED } from '../browser/pages.ts'
 import { canSignIn, pageReasonOf, refusedPage } from '../browser/refusals.ts'
 import { type BrowserSession, sessionOf } from '../browser/sessions.ts'
 import { beginSignIn, type SignInPorts } from '../browser/sign-in.ts'
-import {
-  type BrowserAnswer,
-  isCrossSite,
-  isNavigation,
-  type Visit,
-  wantsPage,
-} from '../browser/visit.ts'
-import { type Answer, brandOf, ownAnswer } from '../http/answers.ts'
+import { type BrowserAnswer, isCrossSite, isNavigation, type Visit } from '../browser/visit.ts'
+import { brandOf } from '../http/answers.ts'
 import type { Field } from '../http/fields.ts'
 import { answerUnmet } from '../rules/answer-unmet.ts'
 import { judgeCaller } from '../rules/judge-caller.ts'
@@ -83,19 +78,4 @@ async function refuse(
     code: 'UNAUTHORIZED',
     challenges: missingToken(brandOf(ports.router)),
   })
-}
-
-/** JSON, or a page if a person waits for one: proxies pass the body of a refusal on. */
-export function answerWith(visit: Visit, answer: Answer): BrowserAnswer {
-  const { status, headers, body } = ownAnswer(answer, visit.requestId)
-  const { 'content-length': _, 'x-request-id': __, ...kept } = headers
-  const fields = Object.entries(kept)
-  if (!wantsPage(visit)) return { status, fields, body, code: answer.code }
-  const page = refusalPage(visit, status, reasonOf(answer.code), visit.target)
-  const own = new Set(page.fields.map(([name]) => name))
-  return {
-    ...page,
-    fields: [...fields.filter(([name]) => !own.has(name)), ...page.fields],
-    code: answer.code,
-  }
 }
