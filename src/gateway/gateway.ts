@@ -74,7 +74,7 @@ export interface Gateway {
   /** Of `verify.listen`. */
   readonly verifyPort: number | undefined
   /** For the next handshakes; open connections stay. */
-  replaceCertificate(next: Pick<GatewayOptions, 'certificatePem' | 'keyPem'>): void
+  replaceCertificate(next: ListenerCertificate): void
   /**
    * For the next requests. Those in progress finish, unless the rules now refuse their caller: they may last as long as a
    * tunnel. Tunnels, open or opening, are cut if an upstream was changed or removed, because they were admitted by what
@@ -291,7 +291,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       tunnel({ ...passage, ...upgrade, response, onOpen }, { upstream, times })
       return
     }
-    if (exchange.isWaiting) response.writeContinue()
+    if (exchange.isWaiting === true) response.writeContinue()
     forward({ ...passage, message, response }, { upstream, times })
   }
 

@@ -50,21 +50,8 @@ function pageAnswer(
   }
 }
 
-/** Why a browser is refused, as far as its user can do something about it. */
-export type PageReason =
-  | 'no-access'
-  | 'too-old'
-  | 'too-weak'
-  | 'not-here'
-  | 'sign-in-failed'
-  | 'sign-in-refused'
-  | 'unavailable'
-  | 'unreachable'
-  | 'blocked'
-  | 'nothing'
-  | 'refused'
-
-const TEXTS: Readonly<Record<PageReason, readonly [title: TextKey, message: TextKey]>> = {
+/** Title and message, by why a browser is refused, as far as its user can do something about it. */
+const TEXTS = {
   'no-access': ['gateway.noAccess.title', 'gateway.noAccess.message'],
   'too-old': ['gateway.again.title', 'gateway.again.old'],
   'too-weak': ['gateway.again.title', 'gateway.again.weak'],
@@ -76,7 +63,8 @@ const TEXTS: Readonly<Record<PageReason, readonly [title: TextKey, message: Text
   blocked: ['gateway.blocked.title', 'gateway.blocked.message'],
   nothing: ['gateway.nothing.title', 'gateway.nothing.message'],
   refused: ['gateway.refused.title', 'gateway.refused.message'],
-}
+} as const satisfies Record<string, readonly [title: TextKey, message: TextKey]>
+export type PageReason = keyof typeof TEXTS
 
 /** `target`: where the user wanted to go. */
 export function refusalPage(

@@ -75,8 +75,6 @@ export function clientFields(
 
 const NO_CONTENT = 204
 
-export const flat = (fields: readonly Field[]): string[] => fields.flat()
-
 function withoutOurCookies([name, value]: Field): readonly Field[] {
   if (plainName(name) !== 'cookie') return [[name, value]]
   const kept = withoutOwnCookies(value)

@@ -3,24 +3,20 @@
  * this handshake; until then it receives nothing from the client but the request. D-42.
  */
 import { createHash } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { AnswerCode } from './answers.ts'
-import { clientFields, type Field, fieldsOf, flat, onlyValue, valuesOf } from './fields.ts'
+import { clientFields, type Field, fieldsOf, onlyValue, valuesOf } from './fields.ts'
+import type { Forwarding } from './forward.ts'
 import type { InboundRequest } from './read-request.ts'
 import type { GatewayTimes, Upstream } from './upstream.ts'
 import { FIRST_FINAL } from './write-head.ts'
 
-export interface Tunnelling {
-  readonly inbound: InboundRequest
+/** The response is for an answer that is not 101. */
+export interface Tunnelling extends Omit<Forwarding, 'message'> {
   readonly socket: Duplex
   /** The bytes that the client sent after its request. */
   readonly head: Uint8Array
-  /** For a response that is not 101. */
-  readonly response: ServerResponse
-  readonly fields: readonly Field[]
-  readonly requestId: string
-  readonly fail: (code: AnswerCode, error: Error) => void
   readonly onOpen: () => void
 }
 
@@ -78,7 +74,7 @@ export function tunnel(
     isAnswered = true
     try {
       const kept = clientFields(fieldsOf(answer.rawHeaders), requestId, status)
-      response.writeHead(status, flat([...kept, ['connection', 'close']]))
+      response.writeHead(status, [...kept, ['connection', 'close']].flat())
     } catch {
       socket.destroy()
       return

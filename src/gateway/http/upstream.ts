@@ -6,20 +6,14 @@ import type { ClientRequest } from 'node:http'
 import { formatHostPort, type HostPort } from '../../base/host-port.ts'
 import { http } from '../../base/node/http.ts'
 import type { Duration } from '../../base/time/duration.ts'
-import { type Field, flat } from './fields.ts'
-import type { Body } from './read-request.ts'
+import type { Field } from './fields.ts'
+import type { Body, InboundRequest } from './read-request.ts'
 
 export interface Upstream {
   /** For the Host field. */
   readonly host: string
   /** The header is sent with the first byte of the body or with its end. */
-  call(head: UpstreamHead): ClientRequest
-}
-
-export interface UpstreamHead {
-  readonly method: string
-  readonly target: string
-  readonly fields: readonly Field[]
+  call(head: Pick<InboundRequest, 'method' | 'target' | 'fields'>): ClientRequest
 }
 
 /** How long the upstream and the clients may be inactive. */
@@ -47,7 +41,7 @@ export function createUpstream(at: HostPort): Upstream {
         method,
         path: target,
         // A list is sent unchanged; Node adds only `Connection: close`.
-        headers: flat(fields),
+        headers: fields.flat(),
         agent: false,
         maxHeaderSize: LARGEST_HEADERS,
       })

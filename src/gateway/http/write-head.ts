@@ -1,7 +1,7 @@
 /** Begins a response to a client, of HTTP/1.1 or HTTP/2, with exactly these fields. */
 import type { ServerResponse } from 'node:http'
 import { isHttp2 } from '../../https-server/http2.ts'
-import { type Field, flat } from './fields.ts'
+import type { Field } from './fields.ts'
 
 /** Throws if a field or the status is not valid, before anything is sent. */
 export function writeHead(
@@ -11,7 +11,7 @@ export function writeHead(
 ): void {
   if (status < FIRST_FINAL) throw new RangeError(`${status} is not a final status`)
   if (!isHttp2(response)) {
-    response.writeHead(status, flat(fields))
+    response.writeHead(status, fields.flat())
     return
   }
   // Node would find out after the fields, which would stay in the response that is sent instead.

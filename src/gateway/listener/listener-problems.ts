@@ -6,15 +6,11 @@ import type { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { readCertificate } from '../../base/certificates.ts'
 import { withoutBrackets } from '../../base/host-port.ts'
-import type { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import { readServerIdentity } from '../../https-server/server-identity.ts'
+import { readServerIdentity, type ServerIdentity } from '../../https-server/server-identity.ts'
 import type { UpstreamSettings } from '../settings/settings.ts'
 
-export interface ListenerCertificate {
-  readonly certificatePem: string
-  readonly keyPem: Secret
-}
+export type ListenerCertificate = Pick<ServerIdentity, 'certificatePem' | 'keyPem'>
 
 /** Returns the certificate as it is served, and when it ends; or every problem, as sentences. */
 export function checkListener(

@@ -19,17 +19,11 @@ import {
 import type { InboundRequest } from '../http/read-request.ts'
 
 /** A request that has not been read yet. */
-export interface Arrival {
+export interface Arrival extends Arriving {
   readonly requestId: string
-  readonly message: IncomingMessage
-  readonly response: ServerResponse
   /** The connection of the client. */
   readonly socket: TLSSocket
   readonly remoteAddress: string
-  /** The bare connection, if the request asks to upgrade it. */
-  readonly upgrade?: Upgraded
-  /** Whether the client waits for `100 Continue` before it sends the body. */
-  readonly isWaiting: boolean
   /** It goes to an upstream from here on. */
   markPassed(): void
   /** Adds fields to the line in the log. */
@@ -46,8 +40,10 @@ export interface Exchange extends Arrival {
 export interface Arriving {
   readonly message: IncomingMessage
   readonly response: ServerResponse
+  /** The bare connection, if the request asks to upgrade it. */
   readonly upgrade?: Upgraded
-  readonly isWaiting?: boolean
+  /** The client waits for `100 Continue` before it sends the body. */
+  readonly isWaiting?: true
 }
 
 /** What the metrics count. */
@@ -73,7 +69,7 @@ export function beginExchange(
   arriving: Arriving,
   { log, random, asPage, onEnd }: ExchangePorts,
 ): Arrival {
-  const { message, response, upgrade, isWaiting = false } = arriving
+  const { message, response } = arriving
   const requestId = newId<RequestId>(random)
   const socket = connectionOf(message)
   const [path = ''] = (message.url ?? '').split('?') // the query may contain a secret of the upstream
@@ -88,13 +84,10 @@ export function beginExchange(
     onEnd?.({ status, code, isPassed, reason })
   })
   return {
+    ...arriving,
     requestId,
-    message,
-    response,
     socket,
     remoteAddress: addressOf(socket),
-    ...(upgrade === undefined ? {} : { upgrade }),
-    isWaiting,
     markPassed() {
       isPassed = true
     },
