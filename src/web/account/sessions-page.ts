@@ -28,7 +28,7 @@ export interface SessionsPage {
   readonly total: number
   readonly isFresh: boolean
   /** Why the last attempt failed. */
-  readonly error?: string
+  readonly error?: string | undefined
 }
 
 export function sessionsPage(frame: Frame, page: SessionsPage): SafeHtml {

@@ -69,7 +69,7 @@ export interface TotpOnPage {
   /** The policy requires an app. */
   readonly isDemanded: boolean
   /** Which of the two forms failed, and why. */
-  readonly error?: { readonly form: 'renew' | 'remove'; readonly message: string }
+  readonly error?: { readonly form: 'renew' | 'remove'; readonly message: string } | undefined
 }
 
 export function totpOnPage(frame: Frame, page: TotpOnPage): SafeHtml {

@@ -39,12 +39,7 @@ export function choicePage(
   const choice = { links: links(rules, authRequestId) }
   const accepted = rules.signers().filter(({ enabled }) => enabled)
   const names = accepted.map(({ name }) => name)
-  return extJwtPage(presentation, {
-    authRequestId,
-    choice,
-    names,
-    ...(error === undefined ? {} : { error }),
-  })
+  return extJwtPage(presentation, { authRequestId, choice, names, error })
 }
 
 export function secondPage(
@@ -55,10 +50,7 @@ export function secondPage(
 ): SafeHtml {
   const { name } = signer
   const url = startUrl(signer, authRequestId, 'secondary')
-  return secondProofPage(presentation, {
-    link: { name, url },
-    ...(error === undefined ? {} : { error }),
-  })
+  return secondProofPage(presentation, { link: { name, url }, error })
 }
 
 /** D-156: sends a browser to the signer of the required token, and keeps the factors proven so far for the return. */

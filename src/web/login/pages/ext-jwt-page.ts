@@ -17,7 +17,7 @@ export interface ExtJwtPage {
   /** The names of all signers whose tokens are accepted. */
   readonly names: readonly string[]
   /** Why the last attempt failed. */
-  readonly error?: string
+  readonly error?: string | undefined
 }
 
 export function extJwtPage(presentation: Presentation, page: ExtJwtPage): SafeHtml {

@@ -11,7 +11,7 @@ import { type SignerLink, signerLink } from '../signer-links.ts'
 export interface SecondProofPage {
   readonly link: SignerLink
   /** Why the last attempt failed. */
-  readonly error?: string
+  readonly error?: string | undefined
 }
 
 export function secondProofPage(presentation: Presentation, page: SecondProofPage): SafeHtml {
