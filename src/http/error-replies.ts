@@ -43,6 +43,16 @@ export function failureAnswer(
   return json(status, body, headers)
 }
 
+/** A page of its own about a failure, such as the form again with what is wrong. `write` gets its status. */
+export function refusedPage(
+  failure: Failure,
+  brand: string,
+  write: (status: number) => Answer,
+): Answer {
+  const answer = write(CATALOGUE[failure.code].status)
+  return { ...answer, headers: failureHeaders(failure, brand), failure }
+}
+
 /** D-344: a login that was ours can be started again. */
 function shownFailure(presentation: Presentation, failure: Failure): Omit<ErrorPage, 'requestId'> {
   const text = errorText(presentation, failure.code)

@@ -11,7 +11,7 @@ import {
   renameOwnPasskey,
   startPasskeyInSession,
 } from '../../domain/sessions/session-passkeys.ts'
-import { CATALOGUE, Failure, type FailureCode } from '../../errors/catalogue.ts'
+import { Failure, type FailureCode } from '../../errors/catalogue.ts'
 import {
   addPasskeyPage,
   PASSKEY_REMOVE_PATH,
@@ -23,7 +23,7 @@ import {
 import { errorText } from '../../web/login/error-text.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
 import type { Answer } from '../answer.ts'
-import { failureHeaders } from '../faces/challenge-header.ts'
+import { refusedPage } from '../error-replies.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import { fieldOf } from '../own-site/form-checks.ts'
 import { type Fields, textField } from '../reading/fields.ts'
@@ -94,8 +94,8 @@ export function addPasskeysPage(
       if (error.code === 'LOGIN_TOO_OLD') return backTo('passkeys', 'confirm-first')
       if (!MENDABLE.includes(error.code)) throw error
       const { message } = errorText(call.presentation, error.code)
-      const answer = accountPage(CATALOGUE[error.code].status, await listed(call, message))
-      return { ...answer, headers: failureHeaders(error, ports.brand), failure: error }
+      const html = await listed(call, message)
+      return refusedPage(error, ports.brand, (status) => accountPage(status, html))
     }
   }
 

@@ -8,13 +8,13 @@ import type { AccountPorts } from '../../domain/account/ports.ts'
 import { PasswordRefused } from '../../domain/factors/passwords/new-password.ts'
 import type { UpdbAuthenticator } from '../../domain/identities/authenticator.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
-import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
+import { Failure } from '../../errors/catalogue.ts'
 import { PAGE_PATHS } from '../../web/account/layout.ts'
 import { passwordPage } from '../../web/account/password-page.ts'
 import { accountErrorText } from '../../web/login/error-text.ts'
 import type { Presentation } from '../../web/login/presentation.ts'
 import type { Answer } from '../answer.ts'
-import { failureHeaders } from '../faces/challenge-header.ts'
+import { refusedPage } from '../error-replies.ts'
 import { fieldOf } from '../own-site/form-checks.ts'
 import type { Fields } from '../reading/fields.ts'
 import type { AccountCall, AccountRoutes } from './account-route.ts'
@@ -56,8 +56,7 @@ export function addPasswordPage(routes: AccountRoutes, ports: AccountPorts): voi
       if (!(error instanceof Failure)) throw error
       const said = sentenceOf(presentation, error)
       if (said === undefined) throw error
-      const answer = again(CATALOGUE[error.code].status, said)
-      return { ...answer, headers: failureHeaders(error, ports.brand), failure: error }
+      return refusedPage(error, ports.brand, (status) => again(status, said))
     }
     return backTo('password', 'password-changed')
   })

@@ -9,7 +9,7 @@ import {
   endOwnSession,
   listOwnSessions,
 } from '../../domain/sessions/own-sessions.ts'
-import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
+import { Failure } from '../../errors/catalogue.ts'
 import {
   END_OTHERS_PATH,
   END_SESSION_PATH,
@@ -17,6 +17,7 @@ import {
   sessionsPage,
 } from '../../web/account/sessions-page.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
+import { refusedPage } from '../error-replies.ts'
 import { fieldOf } from '../own-site/form-checks.ts'
 import type { AccountCall, AccountRoutes } from './account-route.ts'
 import { accountPage, backTo } from './answers.ts'
@@ -35,11 +36,8 @@ export function addSessionsPage(routes: AccountRoutes, ports: AccountPorts): voi
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'NOT_FOUND') throw error
       // The button was pressed twice, or the session expired meanwhile: show the remaining ones instead of an error.
-      const { status } = CATALOGUE[error.code]
-      return {
-        ...accountPage(status, await listed(call, call.frame.presentation.say('sessions.gone'))),
-        failure: error,
-      }
+      const html = await listed(call, call.presentation.say('sessions.gone'))
+      return refusedPage(error, ports.brand, (status) => accountPage(status, html))
     }
     return backTo('sessions', 'session-ended')
   })
@@ -56,12 +54,8 @@ export function addSessionsPage(routes: AccountRoutes, ports: AccountPorts): voi
       .map((row) => shown(row, session))
       // This browser's session first, then the others, newest first.
       .sort((one, other) => Number(other.isCurrent) - Number(one.isCurrent))
-    return sessionsPage(frame, {
-      sessions,
-      total,
-      isFresh: await isFreshLogin(ports, session),
-      ...(error === undefined ? {} : { error }),
-    })
+    const isFresh = await isFreshLogin(ports, session)
+    return sessionsPage(frame, { sessions, total, isFresh, error })
   }
 }
 

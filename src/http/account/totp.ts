@@ -14,7 +14,7 @@ import {
   startEnrollmentInSession,
   verifyEnrollmentInSession,
 } from '../../domain/sessions/session-factors.ts'
-import { CATALOGUE, Failure, type FailureCode } from '../../errors/catalogue.ts'
+import { Failure, type FailureCode } from '../../errors/catalogue.ts'
 import {
   RECOVERY_CODES_PATH,
   recoveryCodesPage,
@@ -28,7 +28,7 @@ import {
 import { accountErrorText, errorText } from '../../web/login/error-text.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
 import type { Answer } from '../answer.ts'
-import { failureHeaders } from '../faces/challenge-header.ts'
+import { refusedPage } from '../error-replies.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import { type Fields, LONGEST_CODE } from '../reading/fields.ts'
 import type { AccountCall, AccountRoutes } from './account-route.ts'
@@ -132,7 +132,7 @@ export function addTotpPage(
     return totpOnPage(frame, {
       recoveryCodesLeft: await countRecoveryCodes(ports, session),
       isDemanded: policy.secondary.requireTotp,
-      ...(error === undefined ? {} : { error }),
+      error,
     })
   }
 
@@ -158,8 +158,7 @@ export function addTotpPage(
         ? errorText(presentation, error.code)
         : accountErrorText(presentation, error.code)
     const html = await form(message)
-    const answer = accountPage(CATALOGUE[error.code].status, html)
-    return { ...answer, headers: failureHeaders(error, ports.brand), failure: error }
+    return refusedPage(error, ports.brand, (status) => accountPage(status, html))
   }
 }
 

@@ -1,12 +1,12 @@
 /** The responses of these pages. A link that cannot be used is a page that says why and names a way on. */
 import type { AccountPorts } from '../../domain/account/ports.ts'
-import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
+import { Failure } from '../../errors/catalogue.ts'
 import { inviteErrorText, inviteMessagePage } from '../../web/invite/message-page.ts'
 import type { PagePolicy } from '../../web/login/content-security-policy.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
 import { type Answer, page } from '../answer.ts'
 import type { Call } from '../call.ts'
-import { failureHeaders } from '../faces/challenge-header.ts'
+import { refusedPage } from '../error-replies.ts'
 import { requireHtml } from '../reading/negotiation.ts'
 
 export function invitePage(
@@ -33,18 +33,17 @@ export async function withInvitePages(
     const text = inviteErrorText(presentation, subject)
     const isUnknown = subject === 'INVALID_ENROLLMENT_TOKEN'
     const shown = { ...text, requestId: caller.requestId ?? '', isUnknown }
-    return refusedPage(ports, error, inviteMessagePage(presentation, shown))
+    return refusedForm(ports, error, inviteMessagePage(presentation, shown))
   }
 }
 
 /** A page about a failure: a message, or the form again with what is wrong. */
-export function refusedPage(
+export function refusedForm(
   { brand }: Pick<AccountPorts, 'brand'>,
   failure: Failure,
   html: SafeHtml,
 ): Answer {
-  const answer = invitePage(CATALOGUE[failure.code].status, html, { script: 'helpers' })
-  return { ...answer, headers: failureHeaders(failure, brand), failure }
+  return refusedPage(failure, brand, (status) => invitePage(status, html, { script: 'helpers' }))
 }
 
 function subjectOf({ code, detail, field }: Failure): string {

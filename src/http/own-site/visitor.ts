@@ -4,10 +4,10 @@ import type { AccountPorts } from '../../domain/account/ports.ts'
 import { authenticateAccount, formToken } from '../../domain/account/session.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import { currentIdentity } from '../../domain/sessions/current-session.ts'
-import { CATALOGUE, Failure } from '../../errors/catalogue.ts'
+import { Failure } from '../../errors/catalogue.ts'
 import { type Answer, redirect, withCookies } from '../answer.ts'
 import type { Call } from '../call.ts'
-import { failureHeaders } from '../faces/challenge-header.ts'
+import { refusedPage } from '../error-replies.ts'
 import { setCookie } from '../oidc/login/browser-cookie.ts'
 import { METHOD_PATHS } from '../oidc/paths.ts'
 import { requireHtml } from '../reading/negotiation.ts'
@@ -142,10 +142,9 @@ export async function withPages(
     return await answer()
   } catch (error) {
     if (!(error instanceof Failure) || !call.wantsHtml) throw error
-    const headers = failureHeaders(error, brand)
     const shown = { requestId: call.caller.requestId ?? '', back: back(error) }
     const html = site.failure(call.presentation, error, shown)
-    return { ...site.page(CATALOGUE[error.code].status, html), headers, failure: error }
+    return refusedPage(error, brand, (status) => site.page(status, html))
   }
 }
 

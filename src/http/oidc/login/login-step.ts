@@ -8,7 +8,7 @@ import type { LoginPorts } from '../../../domain/login/ports.ts'
 import type { AuthRequestKey, ClientAsk } from '../../../domain/login/request/auth-request.ts'
 import type { StepOrigin } from '../../../domain/login/request/browser-binding.ts'
 import { JwtDemanded } from '../../../domain/login/submit-primary.ts'
-import { CATALOGUE, Failure, type FailureCode } from '../../../errors/catalogue.ts'
+import { Failure, type FailureCode } from '../../../errors/catalogue.ts'
 import type { AuthQuery } from '../../../protocol/auth-query.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { formActionSource } from '../../../protocol/redirect-uri.ts'
@@ -20,7 +20,8 @@ import { totpPage } from '../../../web/login/pages/totp-page.ts'
 import type { Presentation } from '../../../web/login/presentation.ts'
 import { type Answer, type HeaderFields, json, page, redirect, withCookies } from '../../answer.ts'
 import type { Call } from '../../call.ts'
-import { failureHeaders, totpRequired } from '../../faces/challenge-header.ts'
+import { refusedPage } from '../../error-replies.ts'
+import { totpRequired } from '../../faces/challenge-header.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
 import { bodyFields } from '../../reading/body.ts'
 import { deviceCookie } from '../../reading/known-device.ts'
@@ -178,9 +179,7 @@ export async function withForm(
     if (!call.wantsHtml || !(error instanceof Failure)) throw error
     if (!(use.mendable ?? MENDABLE).includes(error.code)) throw error
     const html = await use.form(errorText(call.presentation, error.code).message, error.code)
-    const { status } = CATALOGUE[error.code]
-    const answer = loginPage(status, html, use.found, failureHeaders(error, brand))
-    return { ...answer, failure: error }
+    return refusedPage(error, brand, (status) => loginPage(status, html, use.found))
   }
 }
 
@@ -197,11 +196,10 @@ async function submitOrLead(
     const fetching = await use.fetchJwt?.(error)
     if (fetching === undefined) throw error
     call.isFrom(error.kept.primary)
-    const { status } = CATALOGUE[error.code]
-    const headers = failureHeaders(error, use.brand)
-    const answer = loginPage(status, fetching.html, use.found, headers)
-    const kept = { kind: 'primary', key: use.found.key, value: fetching.cookie } as const
-    return { ...withCookies(answer, keepCookies(call, kept)), failure: error }
+    const { html, cookie: value } = fetching
+    const answer = refusedPage(error, use.brand, (status) => loginPage(status, html, use.found))
+    const kept = { kind: 'primary', key: use.found.key, value } as const
+    return withCookies(answer, keepCookies(call, kept))
   }
 }
 
