@@ -8,7 +8,7 @@ import {
   REQUEST_ID_HEADER,
   ZT_SESSION_HEADER,
 } from '../../protocol/headers.ts'
-import type { Reads } from '../reading/body.ts'
+import { BODY_TYPES } from '../reading/body.ts'
 import { type Access, isShape, type Operation, type Route } from '../route.ts'
 import { CODES_OF_ANY_ADDRESS, codesOf } from './codes.ts'
 import { NAMED_SHAPES } from './names.ts'
@@ -181,13 +181,6 @@ function requestBody(
     ...(text === undefined ? {} : { description: text }),
     content: Object.fromEntries(content),
   }
-}
-
-const BODY_TYPES: Readonly<Record<Reads, readonly string[]>> = {
-  json: ['application/json'],
-  form: ['application/x-www-form-urlencoded'],
-  text: ['text/plain'],
-  pem: ['application/x-pem-file', 'application/pkcs10'],
 }
 
 function successes(

@@ -16,8 +16,15 @@ export type Body =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'text'; readonly text: string }
 
-/** The kinds of body a route can accept. `pem`: text under the content types of certificate requests. */
-export type Reads = 'json' | 'form' | 'text' | 'pem'
+/** The content types of each kind of body that a route can accept. `pem`: text under those of certificate requests. */
+export const BODY_TYPES = {
+  json: ['application/json'],
+  form: ['application/x-www-form-urlencoded'],
+  text: ['text/plain'],
+  pem: ['application/x-pem-file', 'application/pkcs10'],
+} as const
+
+export type Reads = keyof typeof BODY_TYPES
 
 /** D-44: JSON depth is bounded. */
 const DEEPEST_JSON = 32
@@ -40,58 +47,43 @@ export function refuseManyFields(text: string, where: 'body' | 'query'): void {
 /** Replaces Fastify's parsers with ours. Any other content type is 415. */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, bytes: Buffer) =>
-      readBody(request, 'json', bytes, (text) => {
-        const most = request.routeOptions.config.mostEntries ?? MOST_ENTRIES.anonymous
-        const { depth, entries } = shapeOf(text)
-        if (depth <= DEEPEST_JSON && entries > most) {
-          throw invalid('body', `must have at most ${most} members and elements`)
-        }
-        const parsed = parseJson(text, DEEPEST_JSON)
-        return parsed && { kind: 'json', value: parsed.value }
-      }),
-  )
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, bytes: Buffer) =>
-      readBody(request, 'form', bytes, (text) => {
-        refuseManyFields(text, 'body')
-        const fields = parseForm(text)
-        return fields && { kind: 'form', fields }
-      }),
-  )
-  app.addContentTypeParser(
-    'text/plain',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, bytes: Buffer) =>
-      readBody(request, 'text', bytes, (text) => ({ kind: 'text', text })),
-  )
-  app.addContentTypeParser(
-    ['application/x-pem-file', 'application/pkcs10'],
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, bytes: Buffer) =>
-      readBody(request, 'pem', bytes, (text) => ({ kind: 'text', text })),
-  )
+  for (const kind of Object.keys(BODY_TYPES) as Reads[]) {
+    app.addContentTypeParser(
+      [...BODY_TYPES[kind]],
+      { parseAs: 'buffer' },
+      async (request: FastifyRequest, bytes: Buffer) => readBody(request, kind, bytes),
+    )
+  }
 }
 
-function readBody(
-  request: FastifyRequest,
-  kind: Reads,
-  bytes: Buffer,
-  parse: (text: string) => Body | undefined,
-): Body {
+function readBody(request: FastifyRequest, kind: Reads, bytes: Buffer): Body {
   if (bytes.length === 0) return { kind: 'none' } // D-11: an empty body counts as {}
-  if (request.routeOptions.config.reads?.includes(kind) !== true) {
-    throw new Failure('UNSUPPORTED_MEDIA_TYPE')
-  }
+  const { reads, mostEntries = MOST_ENTRIES.anonymous } = request.routeOptions.config
+  if (reads?.includes(kind) !== true) throw new Failure('UNSUPPORTED_MEDIA_TYPE')
   const text = fromUtf8(bytes)
-  const body = text === undefined ? undefined : parse(text)
+  const body = text === undefined ? undefined : parseBody(kind, text, mostEntries)
   if (body === undefined) throw new Failure('COULD_NOT_PARSE_BODY')
   return body
+}
+
+function parseBody(kind: Reads, text: string, mostEntries: number): Body | undefined {
+  switch (kind) {
+    case 'json': {
+      const { depth, entries } = shapeOf(text)
+      if (depth <= DEEPEST_JSON && entries > mostEntries) {
+        throw invalid('body', `must have at most ${mostEntries} members and elements`)
+      }
+      const parsed = parseJson(text, DEEPEST_JSON)
+      return parsed && { kind, value: parsed.value }
+    }
+    case 'form': {
+      refuseManyFields(text, 'body')
+      const fields = parseForm(text)
+      return fields && { kind, fields }
+    }
+    default:
+      return { kind: 'text', text }
+  }
 }
 
 /**
