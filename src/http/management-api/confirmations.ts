@@ -23,6 +23,7 @@ import * as ledger from '../../domain/sessions/confirming/session-ledger.ts'
 import type { SessionPorts } from '../../domain/sessions/ports.ts'
 import { found, idIn, listed, timeOrNull } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
+import { countConfirmed, createAwaiting } from '../own-site/ending-proof.ts'
 import { eventLine } from './events.ts'
 import { showConfirmations } from './shown-confirmations.ts'
 
@@ -31,7 +32,6 @@ type Ports = Pick<SessionPorts, 'vault'> & ledger.LedgerPorts
 const WAIT = {
   wait: 'Seconds to wait at most until everyone has confirmed, up to 60; default: do not wait.',
 }
-/** So that calls that wait cannot occupy the service. Others get the current state at once. */
 const MOST_WAITING = 64
 /** For calls without credentials. */
 const OPEN_WAIT: Duration = seconds(10)
@@ -98,14 +98,13 @@ export function addOwnConfirmations(api: Api, ports: Ports): void {
     },
     async ({ path, query }) => {
       const state = await read(path.id, query)
-      const all = [...state.routers, ...state.instances]
-      const confirmed = all.filter((one) => one.state === 'confirmed').length
+      const { confirmed, all } = countConfirmed(state)
       return found({
         outcome: state.outcome,
         endedAt: toRfc3339(state.endedAt),
         certainAt: toRfc3339(state.certainAt),
         confirmed,
-        unconfirmed: all.length - confirmed,
+        unconfirmed: all - confirmed,
       })
     },
   )
@@ -117,18 +116,12 @@ type ReadConfirmations = (
 ) => Promise<confirming.Confirmations>
 
 function createReading(ports: Ports, longest: Duration): ReadConfirmations {
-  let waiting = 0
+  const awaitSome = createAwaiting(ports, MOST_WAITING)
   return async (id, query) => {
     const thing = orNotFound(readEndingId(ports.vault, id))
     const wanted = readWait(query)
-    if (wanted === 0 || waiting >= MOST_WAITING) return confirming.readConfirmations(ports, thing)
-    waiting += 1
-    try {
-      const limit = seconds(Math.min(wanted, longest / 1_000))
-      return await confirming.awaitConfirmations(ports, thing, limit)
-    } finally {
-      waiting -= 1
-    }
+    if (wanted === 0) return confirming.readConfirmations(ports, thing)
+    return awaitSome(thing, seconds(Math.min(wanted, longest / 1_000)))
   }
 }
 

@@ -6,6 +6,7 @@ import { type Duration, milliseconds } from '../../base/time/duration.ts'
 import {
   awaitConfirmations,
   type ConfirmationPorts,
+  type Confirmations,
   readConfirmations,
 } from '../../domain/sessions/confirming/confirmations.ts'
 import { type ConfirmedThing, writeEndingId } from '../../domain/sessions/confirming/ending-id.ts'
@@ -16,30 +17,42 @@ import type { Answer } from '../answer.ts'
 
 /** Enough for everyone who is connected; a page must not wait for a router that is cut off. */
 const PATIENCE: Duration = milliseconds(1_500)
-/** So that pages that wait cannot occupy the service. Others get the current state at once. */
 const MOST_WAITING = 32
 
 export type ReadEnd = (thing: ConfirmedThing | undefined) => Promise<ShownEnd | undefined>
 
 /** Returns only numbers: a user may not learn which routers there are. */
 export function createReadEnd(ports: ConfirmationPorts): ReadEnd {
+  const awaitSome = createAwaiting(ports, MOST_WAITING)
+  return async (thing) => {
+    if (thing === undefined) return undefined
+    const state = await awaitSome(thing, PATIENCE)
+    const { outcome, certainAt } = state
+    return { outcome, certainAt, ...countConfirmed(state) }
+  }
+}
+
+/**
+ * Returns a function that waits for confirmations. Beyond `most` calls at once it returns the current state, so that calls
+ * that wait cannot occupy the service.
+ */
+export function createAwaiting(ports: ConfirmationPorts, most: number) {
   let waiting = 0
-  const read = async (thing: ConfirmedThing) => {
-    if (waiting >= MOST_WAITING) return readConfirmations(ports, thing)
+  return async (thing: ConfirmedThing, limit: Duration): Promise<Confirmations> => {
+    if (waiting >= most) return readConfirmations(ports, thing)
     waiting += 1
     try {
-      return await awaitConfirmations(ports, thing, PATIENCE)
+      return await awaitConfirmations(ports, thing, limit)
     } finally {
       waiting -= 1
     }
   }
-  return async (thing) => {
-    if (thing === undefined) return undefined
-    const { outcome, certainAt, routers, instances } = await read(thing)
-    const all = [...routers, ...instances]
-    const confirmed = all.filter(({ state }) => state === 'confirmed').length
-    return { outcome, certainAt, confirmed, all: all.length }
-  }
+}
+
+export function countConfirmed({ routers, instances }: Confirmations) {
+  const all = [...routers, ...instances]
+  const confirmed = all.filter(({ state }) => state === 'confirmed').length
+  return { confirmed, all: all.length }
 }
 
 /**
