@@ -11,13 +11,21 @@ import type { AccountRoutes } from './account-route.ts'
 /** API 4.2: an identity has at most one of each method. */
 const ALL = { limit: 10, offset: 0 }
 
+export async function authenticatorsOf(
+  ports: AccountPorts,
+  session: CallSession,
+): Promise<readonly Authenticator[]> {
+  const { rows } = await listOwnAuthenticators(ports, session, ALL)
+  return rows.map(({ authenticator }) => authenticator)
+}
+
 export async function certificatesOf(
   ports: AccountPorts,
   session: CallSession,
 ): Promise<readonly ShownCertificate[]> {
   const now = ports.clock.now()
-  const { rows } = await listOwnAuthenticators(ports, session, ALL)
-  return rows.flatMap(({ authenticator }) => shown(authenticator, now))
+  const own = await authenticatorsOf(ports, session)
+  return own.flatMap((authenticator) => shown(authenticator, now))
 }
 
 export function addCertificatesPage(routes: AccountRoutes, ports: AccountPorts): void {

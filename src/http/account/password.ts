@@ -1,9 +1,6 @@
 /** /account/password: changes the password. The current one is in the form and checked as a login (API 3.1, D-22). */
 import { Secret } from '../../base/secrets/secret.ts'
-import {
-  listOwnAuthenticators,
-  updateOwnAuthenticator,
-} from '../../domain/account/own-authenticators.ts'
+import { updateOwnAuthenticator } from '../../domain/account/own-authenticators.ts'
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { PasswordRefused } from '../../domain/factors/passwords/new-password.ts'
 import type { UpdbAuthenticator } from '../../domain/identities/authenticator.ts'
@@ -19,17 +16,14 @@ import { fieldOf } from '../own-site/form-checks.ts'
 import type { Fields } from '../reading/fields.ts'
 import type { AccountCall, AccountRoutes } from './account-route.ts'
 import { accountPage, backTo } from './answers.ts'
-
-/** API 4.2: an identity has at most one of each method. */
-const ALL = { limit: 10, offset: 0 }
+import { authenticatorsOf } from './certificates.ts'
 
 export async function passwordOf(
   ports: AccountPorts,
   session: CallSession,
 ): Promise<UpdbAuthenticator | undefined> {
-  const { rows } = await listOwnAuthenticators(ports, session, ALL)
-  const found = rows.find(({ authenticator }) => authenticator.method === 'updb')?.authenticator
-  return found?.method === 'updb' ? found : undefined
+  const own = await authenticatorsOf(ports, session)
+  return own.find((authenticator) => authenticator.method === 'updb')
 }
 
 export function addPasswordPage(routes: AccountRoutes, ports: AccountPorts): void {
