@@ -47,6 +47,9 @@ export const LOGIN_POST = {
   replies: [200, 302, 401, 406, 429],
 } as const satisfies Partial<Route>
 
+/** Of the POST that proves a factor which the login has enrolled. */
+export const ENROLL_VERIFY_REPLIES = [200, 302, 401, 403, 404, 406, 409, 429] as const
+
 export type AtListener = Pick<ListenerParts, 'corsOrigins'>
 
 /** Reads the fields of the call, the id under any of its names, and where the call comes from. */

@@ -4,7 +4,7 @@
  */
 import type { AccountPorts } from '../../../domain/account/ports.ts'
 import { findReusable, reuseSession } from '../../../domain/account/single-sign-on.ts'
-import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
+import { findOpenRequest, type OpenRequest } from '../../../domain/login/request/find-request.ts'
 import { openRequest } from '../../../domain/login/request/sealed-request.ts'
 import type { StartedLogin } from '../../../domain/login/start.ts'
 import { type LoginPath, loginAddress } from '../../../web/login/login-address.ts'
@@ -44,11 +44,7 @@ export async function signOn(
   const { authRequestId, key, cookie } = started
   const request = cookie === undefined ? undefined : openRequest(ports.vault, authRequestId)
   if (request === undefined || cookie === undefined) return undefined
-  const found = await findReusable(
-    ports,
-    request.ask,
-    credentialOf({ site: ACCOUNT_SITE, listener: use.listener }, call),
-  )
+  const found = await reusableFor(ports, call, request, use.listener)
   if (found === undefined) return undefined
   const to = (path: LoginPath) =>
     use.silent
@@ -64,6 +60,16 @@ export async function signOn(
   return to(passkeyStep(authQueries) ?? (hasApp(authQueries) ? 'totp' : 'totp/enroll'))
 }
 
+/** The session of the browser, if it answers for the user. */
+function reusableFor(
+  ports: AccountPorts,
+  call: Call,
+  { ask }: Pick<OpenRequest, 'ask'>,
+  listener: Pick<AtListener, 'addresses'>,
+) {
+  return findReusable(ports, ask, credentialOf({ site: ACCOUNT_SITE, listener }, call))
+}
+
 export function addContinue(router: Router, ports: AccountPorts, listener: AtListener): void {
   const url = PATHS.loginContinue
   const toPassword = (authRequestId: string) => redirect(loginAddress('username', authRequestId))
@@ -73,11 +79,7 @@ export function addContinue(router: Router, ports: AccountPorts, listener: AtLis
     async (call) => {
       const { authRequestId, origin } = readStep(call, listener)
       const request = await findOpenRequest(ports, authRequestId, origin)
-      const found = await findReusable(
-        ports,
-        request.ask,
-        credentialOf({ site: ACCOUNT_SITE, listener }, call),
-      )
+      const found = await reusableFor(ports, call, request, listener)
       if (found === undefined) return toPassword(authRequestId)
       const who = { identityId: found.identityId, authRequestId }
       const presentation = await identified(ports, during(call, request), who)
@@ -88,11 +90,7 @@ export function addContinue(router: Router, ports: AccountPorts, listener: AtLis
   router.add({ ...LOGIN_POST, url, replies: [200, 302, 406] }, async (call) => {
     const { authRequestId, origin } = readStep(call, listener)
     const request = await findOpenRequest(ports, authRequestId, origin)
-    const found = await findReusable(
-      ports,
-      request.ask,
-      credentialOf({ site: ACCOUNT_SITE, listener }, call),
-    )
+    const found = await reusableFor(ports, call, request, listener)
     const step = found && (await reuseSession(ports, request, found, call.caller))
     if (step === undefined) return toPassword(authRequestId)
     return answerStep(ports, call, { step, found: request, authRequestId })

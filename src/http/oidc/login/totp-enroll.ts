@@ -21,7 +21,8 @@ import { partly } from './during.ts'
 import {
   addStepPage,
   answerStep,
-  LOGIN_ROUTE,
+  ENROLL_VERIFY_REPLIES,
+  LOGIN_POST,
   loginPage,
   readStep,
   withForm,
@@ -47,36 +48,27 @@ export function addTotpEnroll(
       }),
   })
 
-  router.add(
-    { ...LOGIN_ROUTE, method: 'POST', url, reads: ['json', 'form'], replies: [201, 403, 406, 409] },
-    async (call) => {
-      const { authRequestId, origin } = readStep(call, listener)
-      const found = await findRequestForEnrollment(ports, authRequestId, origin)
-      const hostname = totpHostname(call)
-      const started = await startEnrollmentInLogin(ports, { ...totpOf(found), hostname })
-      const { id, setup, recoveryCodes } = started
-      const { provisioningUrl } = setup
-      if (call.wantsHtml) {
-        const presentation = await partly(ports, call, found, authRequestId)
-        const html = enrollPage(presentation, {
-          authRequestId,
-          provisioningUrl,
-          recoveryCodes,
-        })
-        return loginPage(201, html, found)
-      }
-      return json(201, { id, isVerified: false, provisioningUrl, recoveryCodes })
-    },
-  )
+  router.add({ ...LOGIN_POST, url, replies: [201, 403, 406, 409] }, async (call) => {
+    const { authRequestId, origin } = readStep(call, listener)
+    const found = await findRequestForEnrollment(ports, authRequestId, origin)
+    const hostname = totpHostname(call)
+    const started = await startEnrollmentInLogin(ports, { ...totpOf(found), hostname })
+    const { id, setup, recoveryCodes } = started
+    const { provisioningUrl } = setup
+    if (call.wantsHtml) {
+      const presentation = await partly(ports, call, found, authRequestId)
+      const html = enrollPage(presentation, {
+        authRequestId,
+        provisioningUrl,
+        recoveryCodes,
+      })
+      return loginPage(201, html, found)
+    }
+    return json(201, { id, isVerified: false, provisioningUrl, recoveryCodes })
+  })
 
   router.add(
-    {
-      ...LOGIN_ROUTE,
-      method: 'POST',
-      url: PATHS.totpEnrollVerify,
-      reads: ['json', 'form'],
-      replies: [200, 302, 401, 403, 404, 406, 409, 429],
-    },
+    { ...LOGIN_POST, url: PATHS.totpEnrollVerify, replies: ENROLL_VERIFY_REPLIES },
     async (call) => {
       const { fields, authRequestId, origin } = readStep(call, listener)
       const found = await findRequestForEnrollment(ports, authRequestId, origin)
@@ -101,13 +93,7 @@ export function addTotpEnroll(
   )
 
   router.add(
-    {
-      ...LOGIN_ROUTE,
-      method: 'DELETE',
-      url,
-      reads: ['json', 'form'],
-      replies: [200, 404, 406, 409],
-    },
+    { ...LOGIN_POST, method: 'DELETE', url, replies: [200, 404, 406, 409] },
     async (call) => {
       const { authRequestId, origin } = readStep(call, listener)
       const found = await findRequestForEnrollment(ports, authRequestId, origin)

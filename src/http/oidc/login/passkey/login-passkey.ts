@@ -21,14 +21,7 @@ import { credentialField, passkeyAnswer } from '../../../reading/passkey-fields.
 import type { Router } from '../../../router.ts'
 import { PATHS } from '../../paths.ts'
 import { during } from '../during.ts'
-import {
-  addStepPage,
-  answerStep,
-  LOGIN_POST,
-  LOGIN_ROUTE,
-  readStep,
-  withForm,
-} from '../login-step.ts'
+import { addStepPage, answerStep, LOGIN_POST, readStep, withForm } from '../login-step.ts'
 import { choiceOf, fetchJwtFrom } from '../signer-choice.ts'
 import { offeredPasskey, provePage } from './passkey-pages.ts'
 
@@ -59,11 +52,9 @@ export function addLoginPasskey(
 
   router.add(
     {
-      ...LOGIN_ROUTE,
-      face: { json: 'api', pages: false },
-      method: 'POST',
+      ...LOGIN_POST,
       url: PATHS.passkeyOptions,
-      reads: ['json', 'form'],
+      face: { json: 'api', pages: false },
       replies: [200, 409],
     },
     async (call) => {

@@ -15,7 +15,8 @@ import { PATHS } from '../../paths.ts'
 import {
   addStepPage,
   answerStep,
-  LOGIN_ROUTE,
+  ENROLL_VERIFY_REPLIES,
+  LOGIN_POST,
   MENDABLE,
   readStep,
   withForm,
@@ -42,14 +43,7 @@ export function addPasskeyEnroll(
   })
 
   router.add(
-    {
-      ...LOGIN_ROUTE,
-      face: { json: 'api', pages: false },
-      method: 'POST',
-      url,
-      reads: ['json', 'form'],
-      replies: [201, 403, 409],
-    },
+    { ...LOGIN_POST, url, face: { json: 'api', pages: false }, replies: [201, 403, 409] },
     async (call) => {
       const { authRequestId, origin } = readStep(call, listener, 'id')
       const request = await findRequestForEnrollment(ports, authRequestId, origin)
@@ -66,13 +60,7 @@ export function addPasskeyEnroll(
   )
 
   router.add(
-    {
-      ...LOGIN_ROUTE,
-      method: 'POST',
-      url: PATHS.passkeyEnrollVerify,
-      reads: ['json', 'form'],
-      replies: [200, 302, 401, 403, 404, 406, 409, 429],
-    },
+    { ...LOGIN_POST, url: PATHS.passkeyEnrollVerify, replies: ENROLL_VERIFY_REPLIES },
     async (call) => {
       const { fields, authRequestId, origin } = readStep(call, listener, 'id')
       const request = await findRequestForEnrollment(ports, authRequestId, origin)
