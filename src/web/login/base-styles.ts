@@ -2,8 +2,7 @@
  * What all pages look like: colors, text, links and the focus ring. The contrast is at least 4.5:1 for text and 3:1 for the borders of fields (WCAG 2.2, 1.4.3
  * and 1.4.11), light and dark.
  */
-import { sha256 } from '../../base/encoding.ts'
-import { html, type SafeHtml } from './html.ts'
+import { html } from './html.ts'
 
 export const BASE_STYLES = html`
 :root {
@@ -61,8 +60,3 @@ a:hover {
   outline-offset: 2px;
 }
 `
-
-/** Returns the `style-src` hash of the content security policy for an inline stylesheet (D-50). */
-export function styleSource(stylesheet: SafeHtml): string {
-  return `'sha256-${Buffer.from(sha256(stylesheet.toString())).toString('base64')}'`
-}

@@ -1,8 +1,9 @@
 /** The stylesheet of the login pages, inline in each page and allowed by its hash (D-50). */
 
-import { BASE_STYLES, styleSource } from './base-styles.ts'
+import { BASE_STYLES } from './base-styles.ts'
 import { html } from './html.ts'
 import { CODE_STYLES } from './look/code-styles.ts'
+import { inlineSource } from './look/inline-source.ts'
 
 export const STYLESHEET = html`${BASE_STYLES}
 body {
@@ -359,4 +360,4 @@ code {
 }
 `
 
-export const STYLESHEET_SOURCE = styleSource(STYLESHEET)
+export const STYLESHEET_SOURCE = inlineSource(STYLESHEET)

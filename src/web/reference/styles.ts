@@ -1,7 +1,8 @@
 /** The stylesheet of the reference page: readable text, tables that fit a small screen, the colors of all pages. */
 
-import { BASE_STYLES, styleSource } from '../login/base-styles.ts'
+import { BASE_STYLES } from '../login/base-styles.ts'
 import { html } from '../login/html.ts'
+import { inlineSource } from '../login/look/inline-source.ts'
 
 export const REFERENCE_STYLESHEET = html`${BASE_STYLES}
 header, nav, main {
@@ -101,4 +102,4 @@ th {
 }
 `
 
-export const REFERENCE_STYLE_SOURCE = styleSource(REFERENCE_STYLESHEET)
+export const REFERENCE_STYLE_SOURCE = inlineSource(REFERENCE_STYLESHEET)

@@ -3,7 +3,7 @@
  * and the file that `latchkey enroll` writes too. The file stays on the page, because the link works only once.
  */
 import { html } from '../../login/html.ts'
-import { scriptSource } from './script-source.ts'
+import { inlineSource } from '../../login/look/inline-source.ts'
 
 export const MAKE_IDENTITY_FILE = html`
 const der = (tag, ...parts) => {
@@ -83,4 +83,4 @@ const start = () => {
 if (globalThis.document !== undefined) start()
 `
 
-export const MAKE_IDENTITY_FILE_SOURCE = scriptSource(MAKE_IDENTITY_FILE)
+export const MAKE_IDENTITY_FILE_SOURCE = inlineSource(MAKE_IDENTITY_FILE)

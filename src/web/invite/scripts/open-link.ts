@@ -3,7 +3,7 @@
  * sees (D-376). It also leaves the address bar and the history, where the next user of the browser would find it.
  */
 import { html } from '../../login/html.ts'
-import { scriptSource } from './script-source.ts'
+import { inlineSource } from '../../login/look/inline-source.ts'
 
 export const OPEN_LINK = html`
 const token = location.hash.slice(1)
@@ -15,4 +15,4 @@ if (token !== '') {
 }
 `
 
-export const OPEN_LINK_SOURCE = scriptSource(OPEN_LINK)
+export const OPEN_LINK_SOURCE = inlineSource(OPEN_LINK)

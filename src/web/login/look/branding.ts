@@ -3,9 +3,9 @@
  * start, with their hashes for the content security policy. D-343.
  */
 import { contrastOf, GROUNDS, LEAST_TEXT_CONTRAST, mix } from '../../../base/colors/contrast.ts'
-import { styleSource } from '../base-styles.ts'
 import { html, type SafeHtml } from '../html.ts'
 import { STYLESHEET } from '../styles.ts'
+import { inlineSource } from './inline-source.ts'
 
 /** As configured and checked. */
 export interface BrandingSettings {
@@ -61,7 +61,7 @@ export function brandedSheet(stylesheet: SafeHtml): (branding: Branding) => Shee
 
 function sheetOf(stylesheet: SafeHtml, colors: SafeHtml | undefined): Sheet {
   const text = colors === undefined ? stylesheet : html`${stylesheet}${colors}`
-  return { text, source: styleSource(text) }
+  return { text, source: inlineSource(text) }
 }
 
 /** The colors of text and of buttons under the pointer follow from the accent. */

@@ -2,8 +2,9 @@
  * What scripts add to the pages: a button that shows a password, and buttons that copy and download recovery codes.
  * Everything works without it. One module, inline and allowed by its hash (D-50); its words come from the elements.
  */
-import { sha256 } from '../../../base/encoding.ts'
+
 import { html } from '../html.ts'
+import { inlineSource } from './inline-source.ts'
 
 const SCRIPT = html`
 const button = (text, look) => {
@@ -55,4 +56,4 @@ for (const list of document.querySelectorAll('[data-copy]')) {
 export const HELPERS = html`<script type="module">${SCRIPT}</script>`
 
 /** For `script-src` of the content security policy. */
-export const HELPERS_SOURCE = `'sha256-${Buffer.from(sha256(SCRIPT.toString())).toString('base64')}'`
+export const HELPERS_SOURCE = inlineSource(SCRIPT)

@@ -2,8 +2,9 @@
  * Uses and creates passkeys: the one thing on the pages that needs a script (WebAuthn Level 3 §5.1). The options are in
  * the form, and the answer goes into it; nothing is fetched. One module, inline and allowed by its hash (D-50, D-446).
  */
-import { sha256 } from '../../../base/encoding.ts'
+
 import { html } from '../html.ts'
+import { inlineSource } from './inline-source.ts'
 
 const SCRIPT = html`
 const decode = (text) =>
@@ -80,4 +81,4 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
 export const PASSKEYS = html`<script type="module">${SCRIPT}</script>`
 
 /** For `script-src` of the content security policy. */
-export const PASSKEYS_SOURCE = `'sha256-${Buffer.from(sha256(SCRIPT.toString())).toString('base64')}'`
+export const PASSKEYS_SOURCE = inlineSource(SCRIPT)

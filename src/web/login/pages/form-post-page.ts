@@ -2,9 +2,10 @@
  * The response to the client as a form that the browser posts (OAuth 2.0 Form Post Response Mode §2; D-11). One script
  * posts it; without scripts, the user presses the button.
  */
-import { sha256 } from '../../../base/encoding.ts'
+
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
+import { inlineSource } from '../look/inline-source.ts'
 import type { Presentation } from '../presentation.ts'
 
 export interface FormPostPage {
@@ -33,4 +34,4 @@ ${inputs}<button type="submit">${say('formPost.submit')}</button>
 const SCRIPT = html`document.forms[0].submit()`
 
 /** For `script-src` of the content security policy: only this script (D-50). */
-export const FORM_POST_SCRIPT_SOURCE = `'sha256-${Buffer.from(sha256(SCRIPT.toString())).toString('base64')}'`
+export const FORM_POST_SCRIPT_SOURCE = inlineSource(SCRIPT)
