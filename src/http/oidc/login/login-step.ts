@@ -130,7 +130,7 @@ function factorPage(
   authQueries: readonly AuthQuery[],
 ): SafeHtml {
   return hasApp(authQueries)
-    ? totpPage(presentation, { authRequestId, canRecover: true })
+    ? totpPage(presentation, { authRequestId })
     : enrollStartPage(presentation, { authRequestId })
 }
 

@@ -39,7 +39,6 @@ export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtList
     page: async (call, found, authRequestId) =>
       totpPage(await partly(ports, call, found, authRequestId), {
         authRequestId,
-        canRecover: true,
         canUsePasskey: await canUsePasskey(found),
       }),
   })
@@ -51,7 +50,6 @@ export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtList
     const form = async (error: string) =>
       totpPage(await partly(ports, call, found, authRequestId), {
         authRequestId,
-        canRecover: true,
         canUsePasskey: await canUsePasskey(found),
         error,
       })

@@ -10,8 +10,6 @@ import type { Presentation } from '../presentation.ts'
 
 export interface TotpPage {
   readonly authRequestId: string
-  /** Whether to mention recovery codes. */
-  readonly canRecover: boolean
   /** Whether a passkey would do instead. */
   readonly canUsePasskey?: boolean
   /** Why the last code failed. The code itself is never returned. */
@@ -20,8 +18,7 @@ export interface TotpPage {
 
 export function totpPage(presentation: Presentation, page: TotpPage): SafeHtml {
   const { say } = presentation
-  const { authRequestId, canRecover, canUsePasskey = false, error } = page
-  const recovery = canRecover ? html`\n<p class="note">${say('code.recovery')}</p>` : undefined
+  const { authRequestId, canUsePasskey = false, error } = page
   return layout(presentation, {
     title: say('code.title'),
     error,
@@ -31,6 +28,7 @@ export function totpPage(presentation: Presentation, page: TotpPage): SafeHtml {
 <input type="hidden" name="id" value="${authRequestId}">
 ${codeField({ label: say('code.label'), keyboard: 'text', isFirst: true, error })}
 <button type="submit">${say('code.submit')}</button>
-</form>${canUsePasskey ? html`\n<p class="instead"><a href="${loginAddress('passkey', authRequestId)}">${say('code.passkeyInstead')}</a></p>` : undefined}${recovery}`,
+</form>${canUsePasskey ? html`\n<p class="instead"><a href="${loginAddress('passkey', authRequestId)}">${say('code.passkeyInstead')}</a></p>` : undefined}
+<p class="note">${say('code.recovery')}</p>`,
   })
 }
