@@ -3,10 +3,9 @@
  * the secret is only ever the response to a POST, so that only the session that started the setup sees it.
  */
 import { alert } from '../login/alert.ts'
-import { codeField } from '../login/code-field.ts'
 import { html, type SafeHtml } from '../login/html.ts'
 import { HELPERS } from '../login/look/helpers-script.ts'
-import { codeList, savedCheck, saving, scanning } from '../login/pages/enroll-page.ts'
+import { codeList, type EnrollPage, setUpSteps } from '../login/pages/enroll-page.ts'
 import { confirmFirst } from './confirm.ts'
 import { accountLayout, type Frame, form, PAGE_PATHS } from './layout.ts'
 
@@ -27,40 +26,28 @@ ${isFresh ? undefined : confirmFirst(frame.presentation, 'totp')}`,
   })
 }
 
-export interface TotpSetUpPage {
+export interface TotpSetUpPage extends Omit<EnrollPage, 'authRequestId'> {
   /** Proves at the end that this session started it. */
   readonly proof: string
-  readonly provisioningUrl: string
-  /** Shown once (D-17): missing when the page is shown again after a wrong code. */
-  readonly recoveryCodes?: readonly string[]
-  readonly error?: string
 }
 
 export function totpSetUpPage(frame: Frame, page: TotpSetUpPage): SafeHtml {
-  const { proof, provisioningUrl, recoveryCodes, error } = page
-  const { presentation } = frame
+  const { proof, error } = page
+  const { presentation, formToken } = frame
   const { say } = presentation
-  const fields = html`<input type="hidden" name="proof" value="${proof}">
-${codeField({ label: say('enroll.prove.code'), keyboard: 'numeric', isFirst: error !== undefined, error })}
-${recoveryCodes === undefined ? undefined : savedCheck(presentation)}<button type="submit">${say('enroll.prove.submit')}</button>`
   return accountLayout(frame, {
     page: 'totp',
     title: say('enroll.title'),
     shownOnce: true,
     error,
-    content: html`<ol class="steps">
-<li class="unprinted">
-<h2>${say('enroll.scan.title')}</h2>
-${scanning(presentation, provisioningUrl)}
-</li>
-${recoveryCodes === undefined ? undefined : saving(presentation, recoveryCodes, provisioningUrl)}<li class="unprinted">
-<h2>${say('enroll.prove.title')}</h2>
-<p>${say('enroll.prove.message')}</p>
-${form(frame.formToken, TOTP_VERIFY_PATH, fields)}
-<p class="note"><a href="${PAGE_PATHS.totp}">${say('totp.cancel')}</a></p>
-</li>
-</ol>
-${HELPERS}`,
+    content: setUpSteps(
+      presentation,
+      page,
+      (
+        fields,
+      ) => html`${form(formToken, TOTP_VERIFY_PATH, html`<input type="hidden" name="proof" value="${proof}">\n${fields}`)}
+<p class="note"><a href="${PAGE_PATHS.totp}">${say('totp.cancel')}</a></p>`,
+    ),
   })
 }
 

@@ -49,13 +49,33 @@ export interface EnrollPage {
 
 export function enrollPage(presentation: Presentation, page: EnrollPage): SafeHtml {
   const { say } = presentation
-  const { authRequestId, provisioningUrl, recoveryCodes, error } = page
+  const { authRequestId, recoveryCodes, error } = page
   return layout(presentation, {
     title: say('enroll.title'),
     error,
     // Another address would lose the recovery codes, which are shown once.
     address: 'none',
-    content: html`<ol class="steps">
+    content: setUpSteps(
+      presentation,
+      page,
+      (fields) => html`<form method="post" action="/oidc/login/totp/enroll/verify">
+<input type="hidden" name="authRequestId" value="${authRequestId}">
+${fields}
+</form>${recoveryCodes === undefined ? startingOver(presentation, authRequestId) : undefined}`,
+    ),
+  })
+}
+
+/** Also on the account pages. `prove` writes the form around its fields. */
+export function setUpSteps(
+  presentation: Presentation,
+  { provisioningUrl, recoveryCodes, error }: Omit<EnrollPage, 'authRequestId'>,
+  prove: (fields: SafeHtml) => SafeHtml,
+): SafeHtml {
+  const { say } = presentation
+  const fields = html`${codeField({ label: say('enroll.prove.code'), keyboard: 'numeric', isFirst: error !== undefined, error })}
+${recoveryCodes === undefined ? undefined : savedCheck(presentation)}<button type="submit">${say('enroll.prove.submit')}</button>`
+  return html`<ol class="steps">
 <li class="unprinted">
 <h2>${say('enroll.scan.title')}</h2>
 ${scanning(presentation, provisioningUrl)}
@@ -63,15 +83,10 @@ ${scanning(presentation, provisioningUrl)}
 ${recoveryCodes === undefined ? undefined : saving(presentation, recoveryCodes, provisioningUrl)}<li class="unprinted">
 <h2>${say('enroll.prove.title')}</h2>
 <p>${say('enroll.prove.message')}</p>
-<form method="post" action="/oidc/login/totp/enroll/verify">
-<input type="hidden" name="authRequestId" value="${authRequestId}">
-${codeField({ label: say('enroll.prove.code'), keyboard: 'numeric', isFirst: error !== undefined, error })}
-${recoveryCodes === undefined ? undefined : savedCheck(presentation)}<button type="submit">${say('enroll.prove.submit')}</button>
-</form>${recoveryCodes === undefined ? startingOver(presentation, authRequestId) : undefined}
+${prove(fields)}
 </li>
 </ol>
-${HELPERS}`,
-  })
+${HELPERS}`
 }
 
 /** Required, so that a browser asks for it; programs that post the form need not send it. */
@@ -79,7 +94,7 @@ export function savedCheck({ say }: Presentation): SafeHtml {
   return html`<label class="check"><input type="checkbox" name="saved" value="yes" required> <span>${say('enroll.saved')}</span></label>\n`
 }
 
-export function scanning({ say }: Presentation, provisioningUrl: string): SafeHtml {
+function scanning({ say }: Presentation, provisioningUrl: string): SafeHtml {
   const picture = qrCodeSvg(provisioningUrl, say('enroll.scan.picture'))
   const key = new URL(provisioningUrl).searchParams.get('secret') ?? ''
   // Groups are separated by style, not by spaces, so that the copied text has none.
@@ -101,7 +116,7 @@ function startingOver({ say, fill }: Presentation, authRequestId: string): SafeH
   return html`\n<p class="note">${fill('enroll.unsaved', { startOver })}</p>`
 }
 
-export function saving(
+function saving(
   presentation: Presentation,
   recoveryCodes: readonly string[],
   provisioningUrl: string,
