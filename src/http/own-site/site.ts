@@ -6,6 +6,7 @@ import type { OwnSite } from '../../domain/account/session.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import type { IdentityDetail } from '../../domain/sessions/current-session.ts'
 import type { Failure } from '../../errors/catalogue.ts'
+import type { FormToken } from '../../web/account/layout.ts'
 import type { SafeHtml } from '../../web/login/html.ts'
 import type { ShownEnd } from '../../web/login/pages/shown-end.ts'
 import type { Presentation } from '../../web/login/presentation.ts'
@@ -44,9 +45,6 @@ export interface ShownFailure {
   /** The page to go back to. */
   readonly back: string
 }
-
-/** The token that a form must send back, by its target (D-162). */
-export type FormToken = (path: string) => string
 
 export interface Site extends SitePlan {
   readonly cookies: SiteCookies

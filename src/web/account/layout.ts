@@ -6,24 +6,17 @@ import type { Presentation } from '../login/presentation.ts'
 import type { Note } from './notes.ts'
 import { accountSheet } from './styles.ts'
 
-export type AccountPage =
-  | 'overview'
-  | 'sessions'
-  | 'password'
-  | 'totp'
-  | 'passkeys'
-  | 'certificates'
-
 /** The paths of the pages, in the order of the menu; each form posts to a path below its page. */
 export const ACCOUNT_PATH = '/account'
-export const PAGE_PATHS: Readonly<Record<AccountPage, string>> = {
+export const PAGE_PATHS = {
   overview: ACCOUNT_PATH,
   sessions: `${ACCOUNT_PATH}/sessions`,
   password: `${ACCOUNT_PATH}/password`,
   totp: `${ACCOUNT_PATH}/totp`,
   passkeys: `${ACCOUNT_PATH}/passkeys`,
   certificates: `${ACCOUNT_PATH}/certificates`,
-}
+} as const
+export type AccountPage = keyof typeof PAGE_PATHS
 export const SIGN_OUT_PATH = `${ACCOUNT_PATH}/sign-out`
 
 /** The token that a form must send back, by its target (D-162). */

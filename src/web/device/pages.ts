@@ -21,8 +21,7 @@ import {
   USER_CODE_PARAMETER,
 } from './paths.ts'
 
-const DEVICE_ERRORS = ['malformed', 'unknown', 'expired', 'answered', 'certificate'] as const
-export type DeviceError = (typeof DEVICE_ERRORS)[number]
+export type DeviceError = 'malformed' | 'unknown' | 'expired' | 'answered' | 'certificate'
 
 /** Longer than the code with spaces and dashes. */
 const LONGEST = 32
