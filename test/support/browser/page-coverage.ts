@@ -11,8 +11,8 @@ const FOLDERS = ['login', 'login/pages', 'account', 'invite', 'device'].map(
   (name) => new URL(`../../../src/web/${name}/`, import.meta.url),
 )
 
-/** Not for the pages of a browser: for the API, for terminals, and once at the start. */
-const ELSEWHERE = ['qrCodePng', 'qrCodeLines', 'styleSource']
+/** Not for the pages of a browser: for the API, and for terminals. */
+const ELSEWHERE = ['qrCodePng', 'qrCodeLines']
 
 /** From now on. Answers a function for those that have not run, each with its file. */
 export async function watchPages(t: TestContext): Promise<() => Promise<readonly string[]>> {
