@@ -7,7 +7,7 @@ import type {
 } from '../../web/reference/reference-page.ts'
 import type { Access } from '../route.ts'
 import type { Content, OpenApiDocument, OpenApiOperation } from './openapi.ts'
-import type { JsonSchema } from './schemas.ts'
+import { alternativesOf, type JsonSchema, nameOf } from './schemas.ts'
 
 type Shapes = Readonly<Record<string, JsonSchema>>
 type Type = ReferenceField['type']
@@ -126,17 +126,8 @@ function shapeOf(schema: JsonSchema, shapes: Shapes): string | undefined {
   return name !== undefined && hasFields(shapes[name] ?? {}) ? name : undefined
 }
 
-function nameOf(schema: JsonSchema): string | undefined {
-  const target = schema['$ref']
-  return typeof target === 'string' ? target.split('/').at(-1) : undefined
-}
-
 function hasFields(schema: JsonSchema): boolean {
   return schema['properties'] !== undefined || alternativesOf(schema) !== undefined
-}
-
-function alternativesOf(schema: JsonSchema): readonly JsonSchema[] | undefined {
-  return (schema['oneOf'] ?? schema['anyOf']) as readonly JsonSchema[] | undefined
 }
 
 function typeOf(schema: JsonSchema, shapes: Shapes): Type {

@@ -57,13 +57,8 @@ export function createSchemaWriter(named: NamedShapes, answers: 'open' | 'closed
     }
   }
 
-  const resolve = (schema: JsonSchema): JsonSchema => {
-    const name =
-      String(schema['$ref'] ?? '')
-        .split('/')
-        .at(-1) ?? ''
-    return (components[name] as JsonSchema | undefined) ?? schema
-  }
+  const resolve = (schema: JsonSchema): JsonSchema =>
+    (components[nameOf(schema) ?? ''] as JsonSchema | undefined) ?? schema
 
   return {
     ofRequest(shape, mayOmit) {
@@ -151,6 +146,12 @@ function isAnything(type: unknown, { description: _, default: __, ...rest }: Jso
   return type === undefined && Object.keys(rest).length === 0
 }
 
-function alternativesOf(schema: JsonSchema): readonly JsonSchema[] | undefined {
+/** Returns the name of the component that the schema refers to. */
+export function nameOf(schema: JsonSchema): string | undefined {
+  const target = schema['$ref']
+  return typeof target === 'string' ? target.split('/').at(-1) : undefined
+}
+
+export function alternativesOf(schema: JsonSchema): readonly JsonSchema[] | undefined {
   return (schema['anyOf'] ?? schema['oneOf']) as readonly JsonSchema[] | undefined
 }
