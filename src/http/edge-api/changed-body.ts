@@ -35,7 +35,7 @@ export function withDefaults(given: JsonObject, body: Body): Body {
   const named = Object.entries(value).filter(
     ([name, one]) => one !== null || !Object.hasOwn(given, name),
   )
-  return { kind: 'json', value: members([...Object.entries(given), ...named]) }
+  return { kind: 'json', value: Object.fromEntries([...Object.entries(given), ...named]) }
 }
 
 /** Whether the body has this member, as null. */
@@ -57,10 +57,6 @@ function merge(current: JsonObject, patch: JsonObject): JsonObject {
     if (!isJsonObject(value) || WHOLE.includes(name)) merged.set(name, value)
     else merged.set(name, merge(isJsonObject(before) ? before : {}, value))
   }
-  return members(merged)
-}
-
-/** Copies only own members, with any name: `__proto__` may be one of them. */
-function members(entries: Iterable<readonly [string, unknown]>): JsonObject {
-  return Object.fromEntries(entries)
+  // Not assigned to an object: `__proto__` may be one of the names.
+  return Object.fromEntries(merged)
 }
