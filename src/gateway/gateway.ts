@@ -14,7 +14,7 @@ import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
-import type { Unreadable } from '../https-server/connection.ts'
+import { UNREADABLE_CODES, type Unreadable } from '../https-server/connection.ts'
 import {
   type ConnectionLoad,
   createConnectionLimit,
@@ -204,7 +204,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   function answerUnreadable(why: Unreadable, parserCode: string | undefined): RawAnswer {
     const requestId = newId<RequestId>(random)
-    const code = UNREADABLE[why]
+    const code = UNREADABLE_CODES[why]
     const answer = ownAnswer({ code }, requestId)
     log.info({ requestId, status: answer.status, code, why: parserCode }, 'request')
     onRequest?.({ status: answer.status, code, isPassed: false, reason: undefined })
@@ -347,11 +347,4 @@ async function startVerifying(
   const { verify } = options.settings
   if (verify === undefined || browsers === undefined) return undefined
   return openVerifying(verify, { ...options, browsers })
-}
-
-const UNREADABLE: Readonly<Record<Unreadable, AnswerCode>> = {
-  malformed: 'BAD_REQUEST',
-  'timed-out': 'REQUEST_TIMEOUT',
-  'headers-too-large': 'HEADERS_TOO_LARGE',
-  'method-not-allowed': 'METHOD_NOT_ALLOWED',
 }

@@ -8,8 +8,8 @@ import { newId, type RequestId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
 import type { Duration } from '../base/time/duration.ts'
-import { CATALOGUE, Failure, type FailureCode } from '../errors/catalogue.ts'
-import type { Unreadable } from '../https-server/connection.ts'
+import { CATALOGUE, Failure } from '../errors/catalogue.ts'
+import { UNREADABLE_CODES, type Unreadable } from '../https-server/connection.ts'
 import {
   createHttpsServer,
   type HttpsServer,
@@ -61,19 +61,12 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
   }
 }
 
-const CODES: Readonly<Record<Unreadable, FailureCode>> = {
-  malformed: 'BAD_REQUEST',
-  'timed-out': 'REQUEST_TIMEOUT',
-  'headers-too-large': 'HEADERS_TOO_LARGE',
-  'method-not-allowed': 'METHOD_NOT_ALLOWED',
-}
-
 /** D-39, D-45. */
 function answerUnreadable(
   why: Unreadable,
   { log, random }: { readonly log: Log; readonly random: Random },
 ): RawAnswer {
-  const failure = new Failure(CODES[why])
+  const failure = new Failure(UNREADABLE_CODES[why])
   const requestId = newId<RequestId>(random)
   const { status } = CATALOGUE[failure.code]
   const body = JSON.stringify(apiErrorBody(failure, requestId))

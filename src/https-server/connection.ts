@@ -8,8 +8,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 
-/** Why the received bytes are not a valid request. */
-export type Unreadable = 'malformed' | 'headers-too-large' | 'timed-out' | 'method-not-allowed'
+/** The error code of received bytes that are not a valid request, by why they are not. */
+export const UNREADABLE_CODES = {
+  malformed: 'BAD_REQUEST',
+  'timed-out': 'REQUEST_TIMEOUT',
+  'headers-too-large': 'HEADERS_TOO_LARGE',
+  'method-not-allowed': 'METHOD_NOT_ALLOWED',
+} as const
+export type Unreadable = keyof typeof UNREADABLE_CODES
 
 export interface ConnectionOptions {
   /** Returns the complete response to bytes that could not be parsed, as sent over the wire. */

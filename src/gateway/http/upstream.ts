@@ -6,6 +6,7 @@ import type { ClientRequest } from 'node:http'
 import { formatHostPort, type HostPort } from '../../base/host-port.ts'
 import { http } from '../../base/node/http.ts'
 import type { Duration } from '../../base/time/duration.ts'
+import { LARGEST_HEADERS } from '../../https-server/http2.ts'
 import type { Field } from './fields.ts'
 import type { Body, InboundRequest } from './read-request.ts'
 
@@ -28,9 +29,6 @@ export interface GatewayTimes {
   readonly write: Duration
 }
 
-/** As large as those that we accept (D-44). */
-const LARGEST_HEADERS = 32 * 1024
-
 export function createUpstream(at: HostPort): Upstream {
   return {
     host: formatHostPort(at),
@@ -43,6 +41,7 @@ export function createUpstream(at: HostPort): Upstream {
         // A list is sent unchanged; Node adds only `Connection: close`.
         headers: fields.flat(),
         agent: false,
+        // As large as those that we accept (D-44).
         maxHeaderSize: LARGEST_HEADERS,
       })
       // Node would silently drop fields beyond two thousand.

@@ -13,6 +13,7 @@ import type { Log } from '../../base/log.ts'
 import { http } from '../../base/node/http.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
+import { LARGEST_HEADERS } from '../../https-server/http2.ts'
 import { written } from '../../https-server/https-server.ts'
 import { answerPlainHttp, type PlainRequest } from '../../https-server/plain-http.ts'
 import { answerAtHttps } from '../../https-server/plain-http-answer.ts'
@@ -35,7 +36,6 @@ export interface VerifyListener {
   stop(): Promise<void>
 }
 
-const LARGEST_HEADERS = 32 * 1024
 const TIMEOUT: Duration = seconds(10)
 const MOST_CONNECTIONS = 1_000
 
