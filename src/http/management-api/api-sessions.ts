@@ -18,7 +18,7 @@ import {
 } from '../../domain/management/manage-sessions.ts'
 import type { SessionPorts } from '../../domain/sessions/ports.ts'
 import type { SessionDetail } from '../../domain/sessions/session-detail.ts'
-import { done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
+import { doneAfter, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { sessionBody } from '../edge-api/current/current-api-session.ts'
 import { jsonBody } from '../reading/declared-body.ts'
@@ -62,10 +62,7 @@ export function addApiSessions(api: Api, ports: SessionPorts): void {
       summary: 'End a session',
       answers: { 200: DoneReply },
     },
-    async ({ path, caller }) => {
-      await endSessionById(ports, idIn<ApiSessionId>(path), caller)
-      return done()
-    },
+    ({ path, caller }) => doneAfter(endSessionById(ports, idIn<ApiSessionId>(path), caller)),
   )
 
   api.add(
@@ -78,10 +75,7 @@ export function addApiSessions(api: Api, ports: SessionPorts): void {
       body: jsonBody(EndAll),
       answers: { 200: DoneReply },
     },
-    async ({ caller }) => {
-      await endAllSessions(ports, caller)
-      return done()
-    },
+    ({ caller }) => doneAfter(endAllSessions(ports, caller)),
   )
 
   api.add(
@@ -107,9 +101,6 @@ export function addApiSessions(api: Api, ports: SessionPorts): void {
       summary: 'End all sessions of an identity',
       answers: { 200: DoneReply },
     },
-    async ({ path, caller }) => {
-      await endSessionsOf(ports, idIn<IdentityId>(path), caller)
-      return done()
-    },
+    ({ path, caller }) => doneAfter(endSessionsOf(ports, idIn<IdentityId>(path), caller)),
   )
 }

@@ -31,6 +31,7 @@ import { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authentic
 import {
   created,
   done,
+  doneAfter,
   found,
   idIn,
   listed,
@@ -154,10 +155,8 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
       answers: { 200: DoneReply },
       codes: ['LAST_ADMINISTRATOR'],
     },
-    async ({ path, caller }) => {
-      await removeAuthenticator(ports, idIn<AuthenticatorId>(path), caller)
-      return done()
-    },
+    ({ path, caller }) =>
+      doneAfter(removeAuthenticator(ports, idIn<AuthenticatorId>(path), caller)),
   )
 
   api.add(
@@ -170,10 +169,8 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
       body: jsonBody(Nothing),
       answers: { 200: DoneReply },
     },
-    async ({ path, caller }) => {
-      await unlockAuthenticator(ports, idIn<AuthenticatorId>(path), caller)
-      return done()
-    },
+    ({ path, caller }) =>
+      doneAfter(unlockAuthenticator(ports, idIn<AuthenticatorId>(path), caller)),
   )
 }
 

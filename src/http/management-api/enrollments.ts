@@ -31,7 +31,7 @@ import {
   listEnrollmentsOf,
 } from '../../domain/management/read-enrollments.ts'
 import { ENROLLMENT_OF_ANY_METHOD } from '../../entities/enrollment.ts'
-import { done, found, idIn, listed, made, reference, selfLink } from '../edge-api/answers.ts'
+import { doneAfter, found, idIn, listed, made, reference, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { managedFields } from '../edge-api/described-body.ts'
 import { jsonBody } from '../reading/declared-body.ts'
@@ -106,10 +106,7 @@ export function addEnrollments(api: Api, ports: ManagementPorts): void {
       description: 'Its token stops working.',
       answers: { 200: DoneReply },
     },
-    async ({ path, caller }) => {
-      await deleteEnrollment(ports, idIn<EnrollmentId>(path), caller)
-      return done()
-    },
+    ({ path, caller }) => doneAfter(deleteEnrollment(ports, idIn<EnrollmentId>(path), caller)),
   )
 
   api.add(

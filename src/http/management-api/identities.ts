@@ -35,7 +35,7 @@ import {
 } from '../../domain/management/read-identities.ts'
 import { updateIdentity } from '../../domain/management/update-identity.ts'
 import { IDENTITY } from '../../entities/identity.ts'
-import { created, done, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
+import { created, done, doneAfter, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { patched } from '../edge-api/changed-body.ts'
 import { computedOfIdentity } from '../edge-api/current/current-identity.ts'
@@ -52,7 +52,15 @@ const ONE = `${ALL}/:id` as const
 /** The members of `enrollment`, by the names of POST /enrollments. */
 const ENROLLMENT_NAMES = { username: 'enrollment.updb', caId: 'enrollment.ottca' } as const
 
-const CUT_OFF = 'Its sessions end if `isAdmin`, `type`, `authPolicyId` or `externalId` changes.'
+/** PUT and PATCH. */
+const CHANGE = {
+  path: ONE,
+  access: 'admin',
+  description: 'Its sessions end if `isAdmin`, `type`, `authPolicyId` or `externalId` changes.',
+  body: deferredBody(ChosenIdentity),
+  answers: { 200: DoneReply },
+  codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
+} as const
 
 export function addIdentities(api: Api, ports: ManagementPorts): void {
   api.add(
@@ -106,16 +114,7 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
   )
 
   api.add(
-    {
-      method: 'PUT',
-      path: ONE,
-      access: 'admin',
-      summary: 'Replace an identity',
-      description: CUT_OFF,
-      body: deferredBody(ChosenIdentity),
-      answers: { 200: DoneReply },
-      codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
-    },
+    { ...CHANGE, method: 'PUT', summary: 'Replace an identity' },
     async ({ path, body, input, caller }) => {
       const chosen = () => chosenOf(input(body))
       await updateIdentity(ports, idIn<IdentityId>(path), chosen, caller)
@@ -124,16 +123,7 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
   )
 
   api.add(
-    {
-      method: 'PATCH',
-      path: ONE,
-      access: 'admin',
-      summary: 'Change an identity',
-      description: CUT_OFF,
-      body: deferredBody(ChosenIdentity),
-      answers: { 200: DoneReply },
-      codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
-    },
+    { ...CHANGE, method: 'PATCH', summary: 'Change an identity' },
     async ({ path, body, input, caller }) => {
       const changed = (current: domain.Identity) =>
         chosenOf(input(patched(chosenFields(IDENTITY, current), body)))
@@ -152,10 +142,7 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
       answers: { 200: DoneReply },
       codes: ['LAST_ADMINISTRATOR'],
     },
-    async ({ path, caller }) => {
-      await deleteIdentity(ports, idIn<IdentityId>(path), caller)
-      return done()
-    },
+    ({ path, caller }) => doneAfter(deleteIdentity(ports, idIn<IdentityId>(path), caller)),
   )
 
   api.add(
@@ -169,10 +156,8 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
       answers: { 200: DoneReply },
       codes: ['LAST_ADMINISTRATOR'],
     },
-    async ({ path, input: { durationMinutes }, caller }) => {
-      await disableIdentity(ports, idIn<IdentityId>(path), durationMinutes, caller)
-      return done()
-    },
+    ({ path, input: { durationMinutes }, caller }) =>
+      doneAfter(disableIdentity(ports, idIn<IdentityId>(path), durationMinutes, caller)),
   )
 
   api.add(
@@ -184,10 +169,7 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
       body: jsonBody(Nothing),
       answers: { 200: DoneReply },
     },
-    async ({ path, caller }) => {
-      await enableIdentity(ports, idIn<IdentityId>(path), caller)
-      return done()
-    },
+    ({ path, caller }) => doneAfter(enableIdentity(ports, idIn<IdentityId>(path), caller)),
   )
 
   api.add(
@@ -201,10 +183,7 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
       answers: { 200: DoneReply },
       codes: ['MFA_NOT_ENROLLED'],
     },
-    async ({ path, caller }) => {
-      await removeMfa(ports, idIn<IdentityId>(path), caller)
-      return done()
-    },
+    ({ path, caller }) => doneAfter(removeMfa(ports, idIn<IdentityId>(path), caller)),
   )
 
   api.add(

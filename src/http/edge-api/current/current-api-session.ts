@@ -11,7 +11,7 @@ import { currentSession, logOut } from '../../../domain/sessions/current-session
 import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import type { SessionDetail } from '../../../domain/sessions/session-detail.ts'
 import { secondsLeft } from '../../router.ts'
-import { done, found, reference, selfLink } from '../answers.ts'
+import { doneAfter, found, reference, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
 
 export function addCurrentApiSession(api: Api, ports: SessionPorts): void {
@@ -36,10 +36,7 @@ export function addCurrentApiSession(api: Api, ports: SessionPorts): void {
       description: 'Ends the session with everything that belongs to it. Needs no second factor.',
       answers: { 200: DoneReply },
     },
-    async ({ session, caller }) => {
-      await logOut(ports, session, caller)
-      return done()
-    },
+    ({ session, caller }) => doneAfter(logOut(ports, session, caller)),
   )
 }
 

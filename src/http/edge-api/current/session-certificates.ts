@@ -23,7 +23,7 @@ import {
   removeSessionCertificate,
 } from '../../../domain/sessions/session-certificates.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
-import { done, found, idIn, listed, made, selfLink } from '../answers.ts'
+import { doneAfter, found, idIn, listed, made, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
 
 const ALL = '/current-api-session/certificates'
@@ -95,9 +95,7 @@ export function addSessionCertificates(api: Api, ports: SessionPorts): void {
       description: 'Edge routers refuse it within a second.',
       answers: { 200: DoneReply },
     },
-    async ({ session, path, caller }) => {
-      await removeSessionCertificate(ports, session, idIn(path), caller)
-      return done()
-    },
+    ({ session, path, caller }) =>
+      doneAfter(removeSessionCertificate(ports, session, idIn(path), caller)),
   )
 }

@@ -11,7 +11,7 @@ import {
 import type { EnrollmentPorts } from '../../../domain/enrollments/ports.ts'
 import { confirmRenewal, extendCertificate } from '../../../domain/enrollments/renewal/renew.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
-import { done, found, idIn } from '../answers.ts'
+import { doneAfter, found, idIn } from '../answers.ts'
 import type { Api } from '../api.ts'
 
 const ONE = '/current-identity/authenticators/:id'
@@ -58,9 +58,9 @@ export function addExtend(api: Api, ports: EnrollmentPorts): void {
         'CERT_IN_USE',
       ],
     },
-    async ({ session, path, input: { clientCert: pem }, caller, certificateChain }) => {
-      await confirmRenewal(ports, session, idIn(path), { pem, shown: certificateChain() }, caller)
-      return done()
-    },
+    ({ session, path, input: { clientCert: pem }, caller, certificateChain }) =>
+      doneAfter(
+        confirmRenewal(ports, session, idIn(path), { pem, shown: certificateChain() }, caller),
+      ),
   )
 }

@@ -5,7 +5,15 @@ import type { Caller } from '../../../domain/audit/events.ts'
 import type { ListFields, ListQuery } from '../../../domain/lists/list-query.ts'
 import type { PageOf } from '../../../domain/paging.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
-import { created, done, type Envelope, found, idIn, listed } from '../../edge-api/answers.ts'
+import {
+  created,
+  done,
+  doneAfter,
+  type Envelope,
+  found,
+  idIn,
+  listed,
+} from '../../edge-api/answers.ts'
 import type { Api } from '../../edge-api/api.ts'
 import { patched, withDefaults } from '../../edge-api/changed-body.ts'
 import { type FieldNames, withFieldNames } from '../../edge-api/field-names.ts'
@@ -144,9 +152,6 @@ export function addRuleRoutes<Id extends string, Rule, New extends object, Detai
       answers: { 200: DoneReply },
       codes: remove.codes,
     },
-    async ({ path, caller }) => {
-      await remove.run(idIn<Id>(path), caller)
-      return done()
-    },
+    ({ path, caller }) => doneAfter(remove.run(idIn<Id>(path), caller)),
   )
 }
