@@ -23,13 +23,11 @@ export function readHttp2Head(message: IncomingMessage): Http2Head | { readonly 
     return { fault: 'its scheme is not https' }
   const authorities = valuesOf(all, ':authority')
   const hosts = valuesOf(all, 'host')
-  if (authorities.length > 0 && hosts.length > 0) {
-    if (hosts.length > 1 || hosts[0] !== authorities[0]) {
-      return { fault: 'its authority and its Host differ' }
-    }
+  const [named] = authorities
+  if (named !== undefined && hosts.length > 0 && (hosts.length > 1 || hosts[0] !== named)) {
+    return { fault: 'its authority and its Host differ' }
   }
-  const authority: readonly Field[] =
-    authorities.length > 0 ? authorities.map((value): Field => ['host', value]) : []
+  const authority = authorities.map((value): Field => ['host', value])
   const isOfHead = (name: string) =>
     name.startsWith(':') || name === 'cookie' || (name === 'host' && authorities.length > 0)
   // §8.2.3: a client may divide cookies, and they are one field in HTTP/1.1.

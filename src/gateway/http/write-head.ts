@@ -17,16 +17,11 @@ export function writeHead(
   // Node would find out after the fields, which would stay in the response that is sent instead.
   if (status > LAST_OF_HTTP2) throw new RangeError(`HTTP/2 has no status ${status}`)
   // Node keeps one value for each call. Fields about the connection do not exist in HTTP/2 (RFC 9113 §8.2.2).
-  const values = new Map<string, string[]>()
-  for (const [name, value] of fields) {
-    const lower = name.toLowerCase()
-    if (OF_CONNECTION.has(lower)) continue
-    const before = values.get(lower)
-    if (before === undefined) values.set(lower, [value])
-    else before.push(value)
+  const kept = fields.filter(([name]) => !OF_CONNECTION.has(name.toLowerCase()))
+  for (const [name, same] of Map.groupBy(kept, ([name]) => name.toLowerCase())) {
+    const [value = '', ...others] = same.map(([, value]) => value)
+    response.setHeader(name, others.length === 0 ? value : [value, ...others])
   }
-  for (const [name, all] of values)
-    response.setHeader(name, all.length === 1 ? (all[0] ?? '') : all)
   response.writeHead(status)
 }
 
