@@ -40,14 +40,11 @@ export function totpSetUpPage(frame: Frame, page: TotpSetUpPage): SafeHtml {
     title: say('enroll.title'),
     shownOnce: true,
     error,
-    content: setUpSteps(
-      presentation,
-      page,
-      (
-        fields,
-      ) => html`${form(formToken, TOTP_VERIFY_PATH, html`<input type="hidden" name="proof" value="${proof}">\n${fields}`)}
-<p class="note"><a href="${PAGE_PATHS.totp}">${say('totp.cancel')}</a></p>`,
-    ),
+    content: setUpSteps(presentation, page, (fields) => {
+      const proven = html`<input type="hidden" name="proof" value="${proof}">\n${fields}`
+      return html`${form(formToken, TOTP_VERIFY_PATH, proven)}
+<p class="note"><a href="${PAGE_PATHS.totp}">${say('totp.cancel')}</a></p>`
+    }),
   })
 }
 
