@@ -25,10 +25,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     operands: [{ name: 'NAME', names: 'identity' }],
     options: SESSION_OPTIONS,
     examples: ['latchkey describe identity alice'],
-    load: async () => {
-      const { describeIdentity } = await import('./describe-identity.ts')
-      return (values, io, [name = '']) => describeIdentity(name, values, io)
-    },
+    load: async () => (await import('./describe-identity.ts')).describeIdentity,
   }),
   command({
     words: 'describe session',
@@ -37,10 +34,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     operands: [{ name: 'ID', names: 'session' }],
     options: SESSION_OPTIONS,
     examples: ['latchkey describe session 3k9x1m7q2v5b8n4c6z0'],
-    load: async () => {
-      const { describeSession } = await import('./sessions/describe-session.ts')
-      return (values, io, [id = '']) => describeSession(id, values, io)
-    },
+    load: async () => (await import('./sessions/describe-session.ts')).describeSession,
   }),
   command({
     words: 'create router',
@@ -60,10 +54,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
       'latchkey create router gw1 --host gw1.example.com --out gw1.jwt',
       'latchkey create router gw2 --host gw2.example.com:8443 --host 10.1.2.3',
     ],
-    load: async () => {
-      const { createRouter } = await import('./routers/create-router.ts')
-      return (values, io, [name = '']) => createRouter(name, values, io)
-    },
+    load: async () => (await import('./routers/create-router.ts')).createRouter,
   }),
   command({
     words: 'list routers',
@@ -88,10 +79,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
       'latchkey disable identity alice --minutes 60',
       'latchkey disable identity alice --wait 30',
     ],
-    load: async () => {
-      const { disableIdentities } = await import('./identity-actions.ts')
-      return (values, io, names) => disableIdentities(names, values, io)
-    },
+    load: async () => (await import('./identity-actions.ts')).disableIdentities,
   }),
   command({
     words: 'enable identity',
@@ -100,10 +88,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     operands: [{ name: 'NAME', names: 'identity', isList: true }],
     options: SESSION_OPTIONS,
     examples: ['latchkey enable identity alice bob'],
-    load: async () => {
-      const { enableIdentities } = await import('./identity-actions.ts')
-      return (values, io, names) => enableIdentities(names, values, io)
-    },
+    load: async () => (await import('./identity-actions.ts')).enableIdentities,
   }),
   command({
     words: 'unlock',
@@ -112,10 +97,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     operands: [{ name: 'NAME', names: 'authenticator', isList: true }],
     options: SESSION_OPTIONS,
     examples: ['latchkey unlock alice'],
-    load: async () => {
-      const { unlock } = await import('./identity-actions.ts')
-      return (values, io, names) => unlock(names, values, io)
-    },
+    load: async () => (await import('./identity-actions.ts')).unlock,
   }),
   command({
     words: 're-enroll',
@@ -138,10 +120,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
       ...SESSION_OPTIONS,
     },
     examples: ['latchkey re-enroll laptop-7', 'latchkey re-enroll alice --method password --yes'],
-    load: async () => {
-      const { reEnroll } = await import('./re-enroll.ts')
-      return (values, io, [name = '']) => reEnroll(name, values, io)
-    },
+    load: async () => (await import('./re-enroll.ts')).reEnroll,
   }),
   command({
     words: 'reset password',
@@ -150,10 +129,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     operands: [{ name: 'NAME', names: 'identity' }],
     options: RESET_OPTIONS,
     examples: ['latchkey reset password alice', 'latchkey reset password alice --qr'],
-    load: async () => {
-      const { resetPassword } = await import('./reset.ts')
-      return (values, io, [name = '']) => resetPassword(name, values, io)
-    },
+    load: async () => (await import('./reset.ts')).resetPassword,
   }),
   command({
     words: 'reset mfa',
@@ -162,10 +138,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     operands: [{ name: 'NAME', names: 'identity' }],
     options: RESET_OPTIONS,
     examples: ['latchkey reset mfa alice'],
-    load: async () => {
-      const { resetMfa } = await import('./reset.ts')
-      return (values, io, [name = '']) => resetMfa(name, values, io)
-    },
+    load: async () => (await import('./reset.ts')).resetMfa,
   }),
   command({
     words: 'mfa remove',
@@ -174,10 +147,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     operands: [{ name: 'NAME', names: 'identity', isList: true }],
     options: { ...YES, ...SESSION_OPTIONS },
     examples: ['latchkey mfa remove alice'],
-    load: async () => {
-      const { removeMfa } = await import('./identity-actions.ts')
-      return (values, io, names) => removeMfa(names, values, io)
-    },
+    load: async () => (await import('./identity-actions.ts')).removeMfa,
   }),
   command({
     words: 'passkeys list',
@@ -186,10 +156,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     operands: [{ name: 'NAME', names: 'identity' }],
     options: SESSION_OPTIONS,
     examples: ['latchkey passkeys list alice'],
-    load: async () => {
-      const { listPasskeys } = await import('./identity-actions.ts')
-      return (values, io, [name = '']) => listPasskeys(name, values, io)
-    },
+    load: async () => (await import('./identity-actions.ts')).listPasskeys,
   }),
   command({
     words: 'passkeys remove',
@@ -198,10 +165,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     operands: [{ name: 'NAME', names: 'identity' }, { name: 'PASSKEY' }],
     options: { ...YES, ...SESSION_OPTIONS },
     examples: ['latchkey passkeys remove alice 3k9x1m7q2v5b8n4c6z0'],
-    load: async () => {
-      const { removePasskey } = await import('./identity-actions.ts')
-      return (values, io, [name = '', id = '']) => removePasskey(name, id, values, io)
-    },
+    load: async () => (await import('./identity-actions.ts')).removePasskey,
   }),
   command({
     words: 'sessions end-all',
@@ -227,10 +191,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     operands: [{ name: 'NAME', names: 'policy' }],
     options: { ...optionsOf(POLICIES.update?.fields ?? []), ...BODY, ...SESSION_OPTIONS },
     examples: ['latchkey policy what-if default --no-allow-password --require-totp'],
-    load: async () => {
-      const { policyWhatIf } = await import('./policy-what-if.ts')
-      return (values, io, [name = '']) => policyWhatIf(name, values, io)
-    },
+    load: async () => (await import('./policy-what-if.ts')).policyWhatIf,
   }),
   command({
     words: 'signer check',
@@ -242,10 +203,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
       ...SESSION_OPTIONS,
     },
     examples: ['latchkey signer check partner-idp --jwt token.txt'],
-    load: async () => {
-      const { checkSigner } = await import('./check-signer.ts')
-      return (values, io, [name = '']) => checkSigner(name, values, io)
-    },
+    load: async () => (await import('./check-signer.ts')).checkSigner,
   }),
   command({
     words: 'ca verify',
@@ -257,10 +215,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
       ...SESSION_OPTIONS,
     },
     examples: ['latchkey ca verify factory --cert proof.pem'],
-    load: async () => {
-      const { verifyCa } = await import('./cas.ts')
-      return (values, io, [name = '']) => verifyCa(name, values, io)
-    },
+    load: async () => (await import('./cas.ts')).verifyCa,
   }),
   command({
     words: 'ca token',
@@ -271,10 +226,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     examples: [
       'openssl req -new -key k.pem -subj "/CN=$(latchkey ca token factory)" -out proof.csr',
     ],
-    load: async () => {
-      const { showToken } = await import('./cas.ts')
-      return (values, io, [name = '']) => showToken(name, values, io)
-    },
+    load: async () => (await import('./cas.ts')).showToken,
   }),
   command({
     words: 'ca jwt',
@@ -283,10 +235,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     operands: [{ name: 'NAME', names: 'ca' }],
     options: SESSION_OPTIONS,
     examples: ['latchkey ca jwt factory > factory.jwt'],
-    load: async () => {
-      const { showJwt } = await import('./cas.ts')
-      return (values, io, [name = '']) => showJwt(name, values, io)
-    },
+    load: async () => (await import('./cas.ts')).showJwt,
   }),
   command({
     words: 'overview',
@@ -363,9 +312,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
       'latchkey explain --last --identity alice',
       'latchkey explain 2q6k1p8w0c3r9t5y7u4 --log gateway.log',
     ],
-    load: async () => {
-      const { explain } = await import('./events/explain.ts')
-      return (values, io, [id]) => explain(id, values, io)
-    },
+    load: async () => (await import('./events/explain.ts')).explain,
   }),
 ]

@@ -14,9 +14,9 @@ import { readGiven } from './given-files.ts'
 const CAS = resourceOf('ca')
 
 export async function verifyCa(
-  name: string,
   values: SessionValues & { readonly cert?: string },
   io: Io,
+  [name = '']: readonly string[],
 ): Promise<ExitCode> {
   if (values.cert === undefined) throw new Misuse('"ca verify" needs --cert')
   const certificate = await readGiven(values.cert, io)
@@ -28,7 +28,11 @@ export async function verifyCa(
   return EXIT.ok
 }
 
-export async function showToken(name: string, values: SessionValues, io: Io): Promise<ExitCode> {
+export async function showToken(
+  values: SessionValues,
+  io: Io,
+  [name = '']: readonly string[],
+): Promise<ExitCode> {
   const api = await openApi(values, io)
   const ca = await findNamed(api, CAS, name)
   const { verificationToken: token } = ca
@@ -40,7 +44,11 @@ export async function showToken(name: string, values: SessionValues, io: Io): Pr
   return EXIT.ok
 }
 
-export async function showJwt(name: string, values: SessionValues, io: Io): Promise<ExitCode> {
+export async function showJwt(
+  values: SessionValues,
+  io: Io,
+  [name = '']: readonly string[],
+): Promise<ExitCode> {
   const api = await openApi(values, io)
   const ca = await findNamed(api, CAS, name)
   const jwt = (await api.getText(pathOf(CAS.path, idOf(ca), 'jwt'))).trim()

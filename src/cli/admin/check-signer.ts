@@ -11,9 +11,9 @@ import { readGiven } from './given-files.ts'
 type Step = CheckedJwt['steps'][number]
 
 export async function checkSigner(
-  name: string,
   values: SessionValues & { readonly jwt?: string },
   io: Io,
+  [name = '']: readonly string[],
 ): Promise<ExitCode> {
   if (values.jwt === undefined) throw new Misuse('"signer check" needs --jwt')
   const jwt = (await readGiven(values.jwt, io)).trim()

@@ -24,9 +24,9 @@ interface Part {
 }
 
 export async function describeIdentity(
-  name: string,
   values: SessionValues,
   io: Io,
+  [name = '']: readonly string[],
 ): Promise<ExitCode> {
   const api = await openApi(values, io)
   const identity = await findNamed(api, IDENTITIES, name)

@@ -16,9 +16,9 @@ const IDENTITIES = resourceOf('identity')
 const AUTHENTICATORS = resourceOf('authenticator')
 
 export async function disableIdentities(
-  names: readonly string[],
   values: SessionValues & WaitValues & { readonly minutes?: string },
   io: Io,
+  names: readonly string[],
 ): Promise<ExitCode> {
   const { minutes } = values
   secondsOf(values)
@@ -45,9 +45,9 @@ export async function disableIdentities(
 }
 
 export async function enableIdentities(
-  names: readonly string[],
   values: SessionValues,
   io: Io,
+  names: readonly string[],
 ): Promise<ExitCode> {
   const { api, identities } = await openIdentities(names, values, io)
   return forEach(identities, values, io, async (identity) => {
@@ -58,9 +58,9 @@ export async function enableIdentities(
 
 /** By username, by the id of the authenticator, or by the identity. */
 export async function unlock(
-  names: readonly string[],
   values: SessionValues,
   io: Io,
+  names: readonly string[],
 ): Promise<ExitCode> {
   const api = await openApi(values, io)
   const passwords: Row[] = []
@@ -74,9 +74,9 @@ export async function unlock(
 }
 
 export async function removeMfa(
-  names: readonly string[],
   values: ConfirmedValues,
   io: Io,
+  names: readonly string[],
 ): Promise<ExitCode> {
   const { api, identities } = await openIdentities(names, values, io)
   const titles = identities.map(titleOf).join(', ')
@@ -87,7 +87,11 @@ export async function removeMfa(
   })
 }
 
-export async function listPasskeys(name: string, values: SessionValues, io: Io): Promise<ExitCode> {
+export async function listPasskeys(
+  values: SessionValues,
+  io: Io,
+  [name = '']: readonly string[],
+): Promise<ExitCode> {
   const { api, identities } = await openIdentities([name], values, io)
   for (const identity of identities) {
     const { rows } = await api.list(pathOf(IDENTITIES.path, idOf(identity), 'passkeys'))
@@ -111,10 +115,9 @@ const PASSKEY_COLUMNS = [
 ]
 
 export async function removePasskey(
-  name: string,
-  id: string,
   values: ConfirmedValues,
   io: Io,
+  [name = '', id = '']: readonly string[],
 ): Promise<ExitCode> {
   const { api, identities } = await openIdentities([name], values, io)
   await confirm(plain(`Remove the passkey ${id} of ${identities.map(titleOf).join()}?`), values, io)

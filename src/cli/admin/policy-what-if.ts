@@ -10,7 +10,11 @@ import { resourceOf } from './entities/resources.ts'
 import { readersOf, type WriteValues } from './entities/write-entity.ts'
 import { readJson } from './given-files.ts'
 
-export async function policyWhatIf(name: string, values: WriteValues, io: Io): Promise<ExitCode> {
+export async function policyWhatIf(
+  values: WriteValues,
+  io: Io,
+  [name = '']: readonly string[],
+): Promise<ExitCode> {
   const policies = resourceOf('policy')
   const fields = policies.update?.fields ?? []
   const api = await openApi(values, io, (path) => optionFor(fields, path))

@@ -17,10 +17,10 @@ const METHODS: Readonly<Record<string, string>> = { password: 'updb', cert: 'cer
 
 /** By username, by the id of the authenticator, or by the identity. */
 export async function reEnroll(
-  name: string,
   values: ConfirmedValues &
     InvitationValues & { readonly method?: string; readonly 'expires-at'?: string },
   io: Io,
+  [name = '']: readonly string[],
 ): Promise<ExitCode> {
   const { method, 'expires-at': expiresAt } = values
   if (method !== undefined && !Object.hasOwn(METHODS, method)) {

@@ -14,41 +14,34 @@ export interface ResetValues extends SessionValues, InvitationValues {
   readonly 'expires-at'?: string
 }
 
-const PASSWORD = {
-  method: 'reset-password',
-  what: 'can choose a new password. The current one works until the link is used; then all sessions end',
-}
-const MFA = {
-  method: 'reset-mfa',
-  what: 'can remove its second factors. They work until the link is used; then all sessions end',
-}
+export const resetPassword = resetBy(
+  'reset-password',
+  'can choose a new password. The current one works until the link is used; then all sessions end',
+)
+export const resetMfa = resetBy(
+  'reset-mfa',
+  'can remove its second factors. They work until the link is used; then all sessions end',
+)
 
-export const resetPassword = (name: string, values: ResetValues, io: Io) =>
-  reset(PASSWORD, name, values, io)
-export const resetMfa = (name: string, values: ResetValues, io: Io) => reset(MFA, name, values, io)
-
-async function reset(
-  { method, what }: typeof PASSWORD,
-  name: string,
-  values: ResetValues,
-  io: Io,
-): Promise<ExitCode> {
-  const { 'expires-at': expiresAt } = values
-  const api = await openApi(values, io, (field) => OPTIONS[field])
-  const identity = await findNamed(api, resourceOf('identity'), name)
-  const body = { method, identityId: idOf(identity) }
-  const made = await api.send(
-    'POST',
-    resourceOf('enrollment').path,
-    expiresAt === undefined ? body : { ...body, expiresAt },
-  )
-  if (values.json === true) {
-    printJson(io, made)
+function resetBy(method: string, what: string) {
+  return async (values: ResetValues, io: Io, [name = '']: readonly string[]): Promise<ExitCode> => {
+    const { 'expires-at': expiresAt } = values
+    const api = await openApi(values, io, (field) => OPTIONS[field])
+    const identity = await findNamed(api, resourceOf('identity'), name)
+    const body = { method, identityId: idOf(identity) }
+    const made = await api.send(
+      'POST',
+      resourceOf('enrollment').path,
+      expiresAt === undefined ? body : { ...body, expiresAt },
+    )
+    if (values.json === true) {
+      printJson(io, made)
+      return EXIT.ok
+    }
+    io.out(plain(`The identity ${titleOf(identity)} ${what}.`))
+    showInvitation(io, made, values)
     return EXIT.ok
   }
-  io.out(plain(`The identity ${titleOf(identity)} ${what}.`))
-  showInvitation(io, made, values)
-  return EXIT.ok
 }
 
 const OPTIONS: Readonly<Record<string, string>> = { expiresAt: '--expires-at' }

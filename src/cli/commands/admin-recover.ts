@@ -4,17 +4,17 @@
  */
 import { type Recovery, recoverOnCommand } from '../../app/installation/recover-administrator.ts'
 import { passwordTo } from '../home/first-password.ts'
-import type { HomeOptions } from '../home/home-options.ts'
+import { type HomeValues, readHomeOptions } from '../home/home-options.ts'
 import { loadInstalled } from '../home/installed-config.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 
 export async function recoverAdministrator(
-  options: HomeOptions,
+  values: HomeValues & { readonly identity?: string },
   io: Io,
-  /** A name or an id. */
-  wanted: string | undefined,
 ): Promise<ExitCode> {
-  const config = await loadInstalled(options)
+  /** A name or an id. */
+  const { identity: wanted } = values
+  const config = await loadInstalled(readHomeOptions(values, io))
   const { recovery, password } = await recoverOnCommand(config, wanted)
   switch (recovery.outcome) {
     case 'unknown':

@@ -1,15 +1,14 @@
 /** `latchkey backup`: the whole database in one file (D-158). */
 import { makeBackup } from '../../app/backup/make.ts'
 import { systemClock } from '../../base/time/clock.ts'
-import type { HomeOptions } from '../home/home-options.ts'
+import { type HomeValues, readHomeOptions } from '../home/home-options.ts'
 import { loadInstalled } from '../home/installed-config.ts'
 import { newPassphrase } from '../home/passphrase.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { createProgress } from '../terminal/progress.ts'
 
 export async function backUp(
-  options: HomeOptions,
-  values: {
+  values: HomeValues & {
     readonly out?: string
     readonly 'with-secret'?: boolean
     readonly 'passphrase-file'?: string
@@ -22,7 +21,7 @@ export async function backUp(
   if (file !== undefined && !withSecret) {
     throw new Misuse('--passphrase-file needs --with-secret: only the secret is encrypted with it')
   }
-  const config = await loadInstalled(options)
+  const config = await loadInstalled(readHomeOptions(values, io))
   const passphrase = withSecret ? await newPassphrase(file, io) : undefined
   const progress = createProgress('Backing up', systemClock, io.errorStream)
   const replaces = values.force === true

@@ -6,13 +6,11 @@ import { usingHome } from '../../app/installation/unusable-home.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import { describeAdjustment } from '../../config/durations.ts'
 import { CONFIG_FILE, loadConfig } from '../../config/load.ts'
-import type { HomeOptions } from '../home/home-options.ts'
+import { type HomeValues, readHomeOptions } from '../home/home-options.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 
-export async function checkConfig(
-  { home, file, environment }: HomeOptions,
-  io: Io,
-): Promise<ExitCode> {
+export async function checkConfig(values: HomeValues, io: Io): Promise<ExitCode> {
+  const { home, file, environment } = readHomeOptions(values, io)
   if (file === undefined && !(await usingHome(home, () => exists(join(home, CONFIG_FILE))))) {
     io.err(`${join(home, CONFIG_FILE)} has one problem:\n  there is no such file`)
     io.err(`To create it: latchkey init --home ${shellWord(home)}`)

@@ -7,10 +7,11 @@ import { systemRandom } from '../../base/secrets/random.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { describeAdjustment } from '../../config/durations.ts'
 import { passwordTo } from '../home/first-password.ts'
-import type { HomeOptions } from '../home/home-options.ts'
+import { type HomeValues, readHomeOptions } from '../home/home-options.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 
-export async function initHome(options: HomeOptions, io: Io): Promise<ExitCode> {
+export async function initHome(values: HomeValues, io: Io): Promise<ExitCode> {
+  const options = readHomeOptions(values, io)
   const opened = await openHome({ ...options, purpose: 'prepare' })
   const { config, adjustments, unusedAddress, file } = opened
   const log = createLog(config.log)

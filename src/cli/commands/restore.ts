@@ -9,29 +9,29 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { toRfc3339 } from '../../base/time/instant.ts'
 import { CONFIG_FILE } from '../../config/load.ts'
-import type { HomeOptions } from '../home/home-options.ts'
+import { type HomeOptions, type HomeValues, readHomeOptions } from '../home/home-options.ts'
 import { loadInstalled } from '../home/installed-config.ts'
 import { readPassphrase } from '../home/passphrase.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { createProgress } from '../terminal/progress.ts'
 
-interface RestoreValues {
+interface RestoreValues extends HomeValues {
   readonly verify?: boolean
   readonly 'passphrase-file'?: string
   readonly force?: boolean
 }
 
 export async function restore(
-  options: HomeOptions,
-  path: string,
   values: RestoreValues,
   io: Io,
+  [path = '']: readonly string[],
 ): Promise<ExitCode> {
   const isVerifying = values.verify === true
   if (isVerifying && values.force === true) throw new Misuse('--verify replaces nothing')
   const file = io.resolve(path)
   // Before anything else: a mistyped name must not create a home.
   await refuseUnreadable(file, path)
+  const options = readHomeOptions(values, io)
   return isVerifying ? verify(options, file, values, io) : replace(options, file, values, io)
 }
 

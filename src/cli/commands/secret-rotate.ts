@@ -1,12 +1,12 @@
 /** `latchkey secret rotate`: replaces the installation secret (D-141). The secret is never printed. */
 import { rotateInstallationSecret } from '../../app/installation/rotate-secret.ts'
 import { shellWord } from '../../base/shell-word.ts'
-import type { HomeOptions } from '../home/home-options.ts'
+import { type HomeValues, readHomeOptions } from '../home/home-options.ts'
 import { loadInstalled } from '../home/installed-config.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 
-export async function rotateSecret(options: HomeOptions, io: Io): Promise<ExitCode> {
-  const config = await loadInstalled(options)
+export async function rotateSecret(values: HomeValues, io: Io): Promise<ExitCode> {
+  const config = await loadInstalled(readHomeOptions(values, io))
   const { path, count } = await rotateInstallationSecret(config)
   io.out(`The installation secret was replaced; what it protects (${count}) was encrypted again.`)
   if (config.secret.kind === 'file') {

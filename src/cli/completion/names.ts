@@ -26,9 +26,9 @@ const MOST_NAMES = 100
 const PATIENCE_MILLISECONDS = 1_000
 
 export async function printNames(
-  entity: string,
   values: { readonly prefix?: string; readonly context?: string },
   io: Io,
+  [entity = '']: readonly string[],
 ): Promise<ExitCode> {
   const kind = NAMED_ENTITIES.find((one) => one === entity)
   if (kind === undefined) return EXIT.ok

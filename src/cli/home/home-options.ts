@@ -12,13 +12,16 @@ export interface HomeOptions {
   readonly port?: number | undefined
 }
 
+/** The options as they were typed. */
+export interface HomeValues {
+  readonly home?: string | undefined
+  readonly config?: string | undefined
+  readonly port?: string | undefined
+}
+
 /** Home: `--home`, else LATCHKEY_HOME, else `./latchkey-data`. */
 export function readHomeOptions(
-  values: {
-    readonly home?: string | undefined
-    readonly config?: string | undefined
-    readonly port?: string | undefined
-  },
+  values: HomeValues,
   io: Pick<Io, 'variables' | 'resolve'>,
 ): HomeOptions {
   const environment = readEnvironment(io.variables)

@@ -37,10 +37,7 @@ const NAMES = command({
     context: SESSION_OPTIONS.context,
   },
   examples: ['latchkey completion names identity --prefix al'],
-  load: async () => {
-    const { printNames } = await import('../completion/names.ts')
-    return (values, io, [entity = '']) => printNames(entity, values, io)
-  },
+  load: async () => (await import('../completion/names.ts')).printNames,
 })
 
 export const COMMANDS: readonly Command[] = [

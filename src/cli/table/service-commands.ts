@@ -77,10 +77,7 @@ export const SERVICE_COMMANDS = [
     audience: 'service',
     options: { ...HOME_OPTIONS, port: { value: 'PORT', what: 'port of a new home' } },
     examples: ['LATCHKEY_ADDRESS=auth.example.com:443 latchkey init --home /srv/latchkey'],
-    load: async () => {
-      const { initHome } = await import('../commands/init.ts')
-      return (values, io) => initHome(readHomeOptions(values, io), io)
-    },
+    load: async () => (await import('../commands/init.ts')).initHome,
   }),
   command({
     words: 'trust',
@@ -104,10 +101,7 @@ export const SERVICE_COMMANDS = [
     audience: 'service',
     options: HOME_OPTIONS,
     examples: ['latchkey config check --home /srv/latchkey'],
-    load: async () => {
-      const { checkConfig } = await import('../commands/config-check.ts')
-      return (values, io) => checkConfig(readHomeOptions(values, io), io)
-    },
+    load: async () => (await import('../commands/config-check.ts')).checkConfig,
   }),
   command({
     words: 'keys rotate',
@@ -137,10 +131,7 @@ export const SERVICE_COMMANDS = [
     audience: 'service',
     options: HOME_OPTIONS,
     examples: ['latchkey secret rotate --home /srv/latchkey'],
-    load: async () => {
-      const { rotateSecret } = await import('../commands/secret-rotate.ts')
-      return (values, io) => rotateSecret(readHomeOptions(values, io), io)
-    },
+    load: async () => (await import('../commands/secret-rotate.ts')).rotateSecret,
   }),
   command({
     words: 'admin recover',
@@ -151,10 +142,7 @@ export const SERVICE_COMMANDS = [
       identity: { value: 'NAME', what: 'name or id of the administrator, if there are several' },
     },
     examples: ['latchkey admin recover --home /srv/latchkey --identity alice'],
-    load: async () => {
-      const { recoverAdministrator } = await import('../commands/admin-recover.ts')
-      return (values, io) => recoverAdministrator(readHomeOptions(values, io), io, values.identity)
-    },
+    load: async () => (await import('../commands/admin-recover.ts')).recoverAdministrator,
   }),
   command({
     words: 'backup',
@@ -168,10 +156,7 @@ export const SERVICE_COMMANDS = [
       force: { what: 'replace an existing file' },
     },
     examples: ['latchkey backup --home /srv/latchkey --out /mnt/backups/monday.lkb --with-secret'],
-    load: async () => {
-      const { backUp } = await import('../commands/backup.ts')
-      return (values, io) => backUp(readHomeOptions(values, io), values, io)
-    },
+    load: async () => (await import('../commands/backup.ts')).backUp,
   }),
   command({
     words: 'restore',
@@ -188,10 +173,7 @@ export const SERVICE_COMMANDS = [
       'latchkey restore /mnt/backups/monday.lkb --verify',
       'latchkey restore /mnt/backups/monday.lkb --home /srv/latchkey',
     ],
-    load: async () => {
-      const { restore } = await import('../commands/restore.ts')
-      return (values, io, [file = '']) => restore(readHomeOptions(values, io), file, values, io)
-    },
+    load: async () => (await import('../commands/restore.ts')).restore,
   }),
   command({
     words: 'migrate-store',

@@ -25,9 +25,9 @@ export interface ExplainValues extends SessionValues {
 }
 
 export async function explain(
-  given: string | undefined,
   values: ExplainValues,
   io: Io,
+  [given]: readonly string[],
 ): Promise<ExitCode> {
   const { last, identity, log } = values
   if ((given === undefined) !== (last === true)) {

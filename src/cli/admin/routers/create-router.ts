@@ -17,7 +17,11 @@ export interface RouterValues extends SessionValues {
   readonly out?: string
 }
 
-export async function createRouter(name: string, values: RouterValues, io: Io): Promise<ExitCode> {
+export async function createRouter(
+  values: RouterValues,
+  io: Io,
+  [name = '']: readonly string[],
+): Promise<ExitCode> {
   const { host: hosts, out } = values
   if (hosts === undefined)
     throw new Misuse('"create router" needs --host: where the gateway is reached')

@@ -16,9 +16,9 @@ const COLUMNS: readonly Column[] = [
 ]
 
 export async function describeSession(
-  id: string,
   values: SessionValues,
   io: Io,
+  [id = '']: readonly string[],
 ): Promise<ExitCode> {
   const api = await openApi(values, io)
   const ledger = await api.get(pathOf('/api-sessions', id, 'ledger')).catch((error: unknown) => {
