@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ListQuery } from '../api/edge-api.ts'
+import { NAMED_ENTITIES } from '../table/command.ts'
 import { COMMANDS } from '../table/commands.ts'
-import { NAMED_ENTITIES, namesOf } from './names.ts'
+import { namesOf } from './names.ts'
 
 function apiWith(rows: readonly Readonly<Record<string, unknown>>[]) {
   const asked: (ListQuery & { readonly path: string })[] = []

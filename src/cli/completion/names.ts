@@ -9,18 +9,8 @@ import { valueAt } from '../admin/entities/columns.ts'
 import { resourceOf } from '../admin/entities/resources.ts'
 import { createEdgeApi, type EdgeApi, quoted } from '../api/edge-api.ts'
 import { openSession } from '../contexts/open-session.ts'
-import type { NamedEntity } from '../table/command.ts'
+import { NAMED_ENTITIES, type NamedEntity } from '../table/command.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
-
-export const NAMED_ENTITIES = [
-  'identity',
-  'authenticator',
-  'policy',
-  'signer',
-  'ca',
-  'enrollment',
-  'session',
-] as const satisfies readonly NamedEntity[]
 
 const MOST_NAMES = 100
 const PATIENCE_MILLISECONDS = 1_000

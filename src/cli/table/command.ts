@@ -18,14 +18,16 @@ export interface Option {
 }
 
 /** Entities that the server can complete by name (D-354). */
-export type NamedEntity =
-  | 'identity'
-  | 'authenticator'
-  | 'policy'
-  | 'signer'
-  | 'ca'
-  | 'enrollment'
-  | 'session'
+export const NAMED_ENTITIES = [
+  'identity',
+  'authenticator',
+  'policy',
+  'signer',
+  'ca',
+  'enrollment',
+  'session',
+] as const
+export type NamedEntity = (typeof NAMED_ENTITIES)[number]
 
 export type Options = Readonly<Record<string, Option>>
 

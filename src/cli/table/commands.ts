@@ -2,7 +2,7 @@
 import { ACTION_COMMANDS } from '../admin/action-commands.ts'
 import { ENTITY_COMMANDS } from '../admin/entities/entity-commands.ts'
 import { SESSION_OPTIONS } from '../contexts/session-options.ts'
-import { type Command, command } from './command.ts'
+import { type Command, command, NAMED_ENTITIES } from './command.ts'
 import { PERSON_COMMANDS } from './person-commands.ts'
 import { SERVICE_COMMANDS } from './service-commands.ts'
 
@@ -26,12 +26,7 @@ const NAMES = command({
   words: 'completion names',
   what: 'print the names that a shell offers, from the server; nothing if it cannot be asked',
   audience: 'person',
-  operands: [
-    {
-      name: 'ENTITY',
-      choices: ['identity', 'authenticator', 'policy', 'signer', 'ca', 'enrollment', 'session'],
-    },
-  ],
+  operands: [{ name: 'ENTITY', choices: NAMED_ENTITIES }],
   options: {
     prefix: { value: 'TEXT', what: 'only names that begin with this' },
     context: SESSION_OPTIONS.context,
