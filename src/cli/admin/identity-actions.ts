@@ -3,10 +3,11 @@ import { pathOf } from '../api/edge-api.ts'
 import { openAnonymous } from '../api/open-anonymous.ts'
 import { openApi, type SessionValues } from '../api/open-api.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
-import { plain, printJson, printTable } from '../terminal/output.ts'
+import { plain, printJson } from '../terminal/output.ts'
 import type { Row } from './entities/columns.ts'
 import { type ConfirmedValues, confirm, forEach } from './entities/delete-entity.ts'
 import { numberOf } from './entities/fields.ts'
+import { printRows } from './entities/list-entities.ts'
 import { findAllNamed, findNamed, idOf } from './entities/names.ts'
 import { resourceOf } from './entities/resources.ts'
 import { titleOf } from './entities/write-entity.ts'
@@ -97,21 +98,17 @@ export async function listPasskeys(
     const { rows } = await api.list(pathOf(IDENTITIES.path, idOf(identity), 'passkeys'))
     if (values.json === true) printJson(io, rows)
     else if (rows.length === 0) io.out(sentence(identity, 'has no passkeys'))
-    else printTable(io, rows, PASSKEY_COLUMNS)
+    else printRows(io, rows, PASSKEY_COLUMNS)
   }
   return EXIT.ok
 }
 
-const textIn = (name: string) => (row: Row) => {
-  const value = row[name]
-  return typeof value === 'string' ? value : ''
-}
 const PASSKEY_COLUMNS = [
-  { title: 'ID', value: textIn('id') },
-  { title: 'NAME', value: textIn('name') },
-  { title: 'HOST', value: textIn('rpId') },
-  { title: 'CREATED', value: textIn('createdAt') },
-  { title: 'LAST USED', value: textIn('lastUsedAt') },
+  { title: 'ID', path: 'id' },
+  { title: 'NAME', path: 'name' },
+  { title: 'HOST', path: 'rpId' },
+  { title: 'CREATED', path: 'createdAt' },
+  { title: 'LAST USED', path: 'lastUsedAt' },
 ]
 
 export async function removePasskey(

@@ -13,13 +13,13 @@ import {
   readInvitation,
   ServerUnavailable,
 } from '../../client/client.ts'
-import { jwtIn, readCertificateFiles, textOf } from '../contexts/certificate-files.ts'
+import { jwtIn, readCertificateFiles } from '../contexts/certificate-files.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { plain, printFields, printJson } from '../terminal/output.ts'
 import { withProgress } from '../terminal/waiting.ts'
 import { askingPassword } from './ask-password.ts'
 import { takePlace } from './identity-file.ts'
-import { checkCa, rootFingerprint } from './server-trust.ts'
+import { readCa, rootFingerprint } from './server-trust.ts'
 
 export interface EnrollValues {
   readonly out?: string
@@ -35,14 +35,12 @@ export async function enrollIdentity(
   io: Io,
   [token = '-']: readonly string[],
 ): Promise<ExitCode> {
-  const ca =
-    values.ca === undefined
-      ? {}
-      : { ca: checkCa(await textOf(io.resolve(values.ca), values.ca), values.ca) }
+  const ca = await readCa(values.ca, io)
   const jwt = await jwtIn(token, 'Token (JWT): ', io)
   const invitation = await asDataError(() => readInvitation(jwt))
   refuseForeignOptions(invitation, values)
-  const options = { ...ca, ...(await optionsFor(invitation, values, io)) }
+  const trust = ca === undefined ? {} : { ca }
+  const options = { ...trust, ...(await optionsFor(invitation, values, io)) }
   const place = values.out === undefined ? undefined : await takePlace(io.resolve(values.out))
   const work = withProgress(io, 'Enrolling', spend(jwt, options))
   const enrolled = await work.catch(async (error: unknown) => {

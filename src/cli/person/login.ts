@@ -8,7 +8,6 @@ import {
   readCertificateFiles,
   readIdentityFile,
   refuseJwt,
-  textOf,
 } from '../contexts/certificate-files.ts'
 import {
   type CertificateFiles,
@@ -24,7 +23,7 @@ import { withProgress } from '../terminal/waiting.ts'
 import { askFactors } from './ask-factors.ts'
 import { type Binding, logInWithBrowser } from './browser.ts'
 import { hasBrowser, logInOnDevice } from './device.ts'
-import { checkCa, checkUrl, connectTrusted } from './server-trust.ts'
+import { checkUrl, connectTrusted, readCa } from './server-trust.ts'
 
 export interface LoginValues {
   readonly url?: string
@@ -129,10 +128,7 @@ async function placeOf(
   }
   const url = checkUrl(given)
   const sameServer = before?.url === url ? before : undefined
-  const ca =
-    values.ca === undefined
-      ? (file?.ca ?? sameServer?.ca)
-      : checkCa(await textOf(io.resolve(values.ca), values.ca), values.ca)
+  const ca = (await readCa(values.ca, io)) ?? file?.ca ?? sameServer?.ca
   const clientId = values['client-id'] ?? sameServer?.clientId
   return {
     url,

@@ -13,6 +13,7 @@ import {
 } from '../../client/client.ts'
 import { ClientError } from '../../client/errors.ts'
 import { parseOrigin } from '../../client/wire/provider.ts'
+import { textOf } from '../contexts/certificate-files.ts'
 import type { Context } from '../contexts/contexts.ts'
 import { CommandFailed, EXIT, type Io, Misuse } from '../terminal/io.ts'
 import { plain } from '../terminal/output.ts'
@@ -68,7 +69,13 @@ export function checkUrl(url: string): string {
   }
 }
 
-export function checkCa(text: string, path: string): string {
+/** Reads the file of `--ca`; undefined without one. Throws CommandFailed. */
+export async function readCa(
+  path: string | undefined,
+  io: Pick<Io, 'resolve'>,
+): Promise<string | undefined> {
+  if (path === undefined) return undefined
+  const text = await textOf(io.resolve(path), path)
   try {
     new X509Certificate(text)
     return text

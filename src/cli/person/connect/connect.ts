@@ -5,20 +5,18 @@
  */
 import { formatHostPort, isLoopbackHost } from '../../../base/host-port.ts'
 import { systemClock } from '../../../base/time/clock.ts'
+import { type Duration, seconds } from '../../../base/time/duration.ts'
+import { endsWithin } from '../../../base/time/within.ts'
 import { SessionEnded } from '../../../client/client.ts'
-import {
-  createGatewayCredentials,
-  type GatewayCredentials,
-} from '../../../client/gateway/credentials.ts'
+import { createGatewayCredentials } from '../../../client/gateway/credentials.ts'
 import { attempt, PATIENCE_MILLISECONDS, reach } from '../../../client/gateway/reach.ts'
 import { probeTunnel, type TcpTarget, type Tunnel } from '../../../client/gateway/tunnel.ts'
-import { textOf } from '../../contexts/certificate-files.ts'
 import { openSession } from '../../contexts/open-session.ts'
 import { reportFailure } from '../../terminal/failures.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../../terminal/io.ts'
 import { listenForSignals } from '../../terminal/signals.ts'
 import { withProgress } from '../../terminal/waiting.ts'
-import { checkCa } from '../server-trust.ts'
+import { readCa } from '../server-trust.ts'
 import { findGateway } from './find-gateway.ts'
 import { listenLocally } from './local-listener.ts'
 import { explained } from './refusals.ts'
@@ -53,10 +51,7 @@ export async function connectService(
 ): Promise<ExitCode> {
   const wanted = readTarget(text)
   const way = readWay(values)
-  const ca =
-    values.ca === undefined
-      ? undefined
-      : checkCa(await textOf(io.resolve(values.ca), values.ca), values.ca)
+  const ca = await readCa(values.ca, io)
   const session = await openSession(values, io)
   const place = await withProgress(io, 'Asking the server', findGateway(wanted, session, ca))
   const target: TcpTarget = { ...place, name: wanted.name }
@@ -91,7 +86,7 @@ export async function connectService(
     throw explained(error, wanted.text)
   } finally {
     watch.stop()
-    await cleanUp(credentials)
+    await endsWithin(CLEAN_UP, credentials.close())
     signals.release()
   }
 }
@@ -186,11 +181,4 @@ function createTell(io: Pick<Io, 'err'>): (error: unknown) => void {
 const REPEAT_MILLISECONDS = 10_000
 
 /** Kept short, because the user waits for it. */
-const CLEAN_UP_MILLISECONDS = 2_000
-
-async function cleanUp(credentials: Pick<GatewayCredentials, 'close'>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, CLEAN_UP_MILLISECONDS)
-  await Promise.race([credentials.close(), promise])
-  clearTimeout(timer)
-}
+const CLEAN_UP: Duration = seconds(2)
