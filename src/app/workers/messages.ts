@@ -8,6 +8,7 @@ import type { Position } from '../../domain/sessions/confirming/position.ts'
 import type { EndingRow } from '../../domain/sessions/ending/ended-sessions.ts'
 import type { News } from '../../domain/sessions/ending/tell-copies.ts'
 import type { Family } from '../../telemetry/families.ts'
+import type { Limits } from '../compose/limits.ts'
 import type { Question } from './channel.ts'
 
 export type ToSupervisor = {
@@ -38,13 +39,8 @@ export type ToWorker = {
   stop: Question<null, readonly Family[]>
 }
 
-export type Place =
-  | 'hashing'
-  | 'return'
-  | 'password-guess'
-  | 'enrollment-guess'
-  | 'user-code-guess'
-  | 'any-user-code-guess'
+/** The limit that it is under. */
+export type Place = Exclude<keyof Limits, 'countRenewal'>
 
 /** Everything that a worker needs to become the same as the others, even if a file has changed since. */
 export interface StartWorker {

@@ -59,24 +59,11 @@ function takePlace(
   from: string | undefined,
   stay: () => Promise<boolean>,
 ): Promise<unknown> {
-  const guess = (failures: AddressFailures) =>
-    failures.guard(from ?? '', async (fail) => {
-      if (await stay()) fail()
-    })
-  switch (place) {
-    case 'hashing':
-      return limits.hashingTurns.run(from, stay)
-    case 'return':
-      return limits.returnTurns.run(from, stay)
-    case 'password-guess':
-      return guess(limits.addressFailures)
-    case 'enrollment-guess':
-      return guess(limits.enrollmentFailures)
-    case 'user-code-guess':
-      return guess(limits.userCodeFailures)
-    case 'any-user-code-guess':
-      return guess(limits.allUserCodeFailures)
-  }
+  const limit = limits[place]
+  if ('run' in limit) return limit.run(from, stay)
+  return limit.guard(from ?? '', async (fail) => {
+    if (await stay()) fail()
+  })
 }
 
 /** The same limits, in a worker. */
@@ -111,12 +98,12 @@ export function askForLimits(supervisor: Channel<ToSupervisor>): Limits {
     guard: (address, guess) => within(place, address, guess),
   })
   return {
-    hashingTurns: sparingThreads(turns('hashing')),
-    returnTurns: turns('return'),
-    addressFailures: failures('password-guess'),
-    enrollmentFailures: failures('enrollment-guess'),
-    userCodeFailures: failures('user-code-guess'),
-    allUserCodeFailures: failures('any-user-code-guess'),
+    hashingTurns: sparingThreads(turns('hashingTurns')),
+    returnTurns: turns('returnTurns'),
+    addressFailures: failures('addressFailures'),
+    enrollmentFailures: failures('enrollmentFailures'),
+    userCodeFailures: failures('userCodeFailures'),
+    allUserCodeFailures: failures('allUserCodeFailures'),
     countRenewal: async (id) => supervisor.ask('countRenewal', { id }),
   }
 }
