@@ -33,6 +33,7 @@ import { isPubliclyTrusted } from './public-trust.ts'
 import {
   type CertificateSource,
   certificateSource,
+  createRenewal,
   type ShownCertificate,
 } from './server-certificates.ts'
 import { describeVersion } from './version.ts'
@@ -104,20 +105,7 @@ export async function openListeners(deps: ListenerDependencies): Promise<OpenLis
     throw error
   }
 
-  async function renewAll(): Promise<void> {
-    const failures: unknown[] = []
-    for (const { source, show } of opened) {
-      try {
-        const renewed = await source.renew()
-        if (renewed !== undefined) show(renewed)
-      } catch (error) {
-        failures.push(error) // the other listeners need theirs all the same
-      }
-    }
-    if (failures.length > 0) throw failures[0]
-  }
-
-  let renewing: Promise<void> = Promise.resolve()
+  const renew = createRenewal(opened)
   return {
     listeners: opened,
     close,
@@ -126,10 +114,8 @@ export async function openListeners(deps: ListenerDependencies): Promise<OpenLis
       if (place === undefined) socket.destroy()
       else place.socket.accept(socket)
     },
-    renewCertificates() {
-      // One at a time: a signal may arrive during a round, and both would write the same files.
-      renewing = renewing.then(renewAll, renewAll)
-      return renewing
+    async renewCertificates() {
+      await renew()
     },
     nameClientCas(pems) {
       const clientCasPem = nameableCas([authorities.caBundlePem, ...pems])

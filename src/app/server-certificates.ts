@@ -53,6 +53,41 @@ export function certificateSource(listener: Listener, deps: SourceDependencies):
   return ownCertificate({ home: config.home, hosts, authorities, clock, random, log })
 }
 
+/**
+ * Returns what renews the certificates of all listeners and shows those that have changed. It returns whether any has,
+ * and throws the first failure after all were tried.
+ */
+export function createRenewal(
+  listeners: readonly {
+    readonly source: CertificateSource
+    show?(renewed: ShownCertificate): void
+  }[],
+): () => Promise<boolean> {
+  async function renewAll(): Promise<boolean> {
+    const failures: unknown[] = []
+    let hasChanged = false
+    for (const { source, show } of listeners) {
+      try {
+        const renewed = await source.renew()
+        if (renewed === undefined) continue
+        show?.(renewed)
+        hasChanged = true
+      } catch (error) {
+        failures.push(error) // the other listeners need theirs all the same
+      }
+    }
+    if (failures.length > 0) throw failures[0]
+    return hasChanged
+  }
+
+  let renewing: Promise<boolean> = Promise.resolve(false)
+  return () => {
+    // One at a time: a signal may arrive during a round, and both would write the same files.
+    renewing = renewing.then(renewAll, renewAll)
+    return renewing
+  }
+}
+
 /** Names under which every instance is reachable from its own machine. */
 const LOCAL_NAMES = ['localhost', '127.0.0.1', '::1']
 

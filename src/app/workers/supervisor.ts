@@ -23,7 +23,7 @@ import {
 import { RefusedStart } from '../installation/private-files.ts'
 import { distinctInterfaces, explainListenError } from '../listen-places.ts'
 import { createInstancePresence } from '../monitoring/instance-presence.ts'
-import { certificateSource } from '../server-certificates.ts'
+import { certificateSource, createRenewal } from '../server-certificates.ts'
 import { createDoor, type Door } from './door.ts'
 import type { StartWorker } from './messages.ts'
 import { createPool, type Pool } from './pool.ts'
@@ -212,27 +212,7 @@ async function appliedByAll(pool: Pool): Promise<readonly Position[] | undefined
 async function loadCertificates(core: Core): Promise<() => Promise<boolean>> {
   const sources = core.config.listeners.map((listener) => certificateSource(listener, core))
   for (const source of sources) await source.load()
-
-  async function renewAll(): Promise<boolean> {
-    const failures: unknown[] = []
-    let hasChanged = false
-    for (const source of sources) {
-      try {
-        if ((await source.renew()) !== undefined) hasChanged = true
-      } catch (error) {
-        failures.push(error) // the other listeners need theirs all the same
-      }
-    }
-    if (failures.length > 0) throw failures[0]
-    return hasChanged
-  }
-
-  let renewing: Promise<boolean> = Promise.resolve(false)
-  return () => {
-    // One at a time: a signal may arrive during a round, and both would write the same files.
-    renewing = renewing.then(renewAll, renewAll)
-    return renewing
-  }
+  return createRenewal(sources.map((source) => ({ source })))
 }
 
 /** Returns the port of each listener. */
