@@ -9,6 +9,7 @@ import type { Writable } from 'node:stream'
 import type { Log } from '../base/log.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { type Duration, minutes, seconds } from '../base/time/duration.ts'
+import { endsWithin } from '../base/time/within.ts'
 import type { AuditOutput as OutputPlace } from '../config/config.ts'
 import type { RecordedEvent } from '../domain/audit/recorded-event.ts'
 import { eventLine } from '../http/management-api/events.ts'
@@ -164,10 +165,7 @@ function toFile(path: string, opened: FileHandle, trouble: Trouble): AuditOutput
       clearTimeout(again)
       again = undefined
       run()
-      const { promise: tooLong, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, LAST_WAIT)
-      await Promise.race([untilIdle(), tooLong])
-      clearTimeout(timer)
+      await endsWithin(LAST_WAIT, untilIdle())
       clearTimeout(again)
       await file?.close().catch(() => {})
     },
@@ -194,11 +192,8 @@ function toStream(stream: Writable, trouble: Trouble): AuditOutput {
 
     async close() {
       if (!stream.writable || stream.writableLength === 0) return
-      const written = Promise.withResolvers<void>()
-      stream.write('', () => written.resolve())
-      const timer = setTimeout(written.resolve, LAST_WAIT)
-      await written.promise
-      clearTimeout(timer)
+      const written = new Promise<void>((resolve) => stream.write('', () => resolve()))
+      await endsWithin(LAST_WAIT, written)
     },
   }
 }

@@ -5,6 +5,7 @@
 
 import type { Log } from '../../base/log.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
+import { endsWithin } from '../../base/time/within.ts'
 import { exportRequest, type Resource, type Span } from './span.ts'
 
 /** Rejects with a message that may be logged. */
@@ -84,7 +85,7 @@ export function createSpanExporter(deps: {
     async stop() {
       isStopped = true
       clearInterval(timer)
-      await Promise.race([flush(), over()])
+      await endsWithin(LAST_TIME_LIMIT, flush())
     },
   }
 
@@ -92,9 +93,5 @@ export function createSpanExporter(deps: {
     await sending
     while (queue.length > 0 && !isFailing) await sendBatch(LAST_TIME_LIMIT)
     lost += queue.splice(0).length
-  }
-
-  function over(): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, LAST_TIME_LIMIT).unref())
   }
 }
