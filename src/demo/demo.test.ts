@@ -1,9 +1,8 @@
-/** The small parts of the demo that need no service: passwords, the phone, ends. */
+/** The small parts of the demo that need no service: passwords and the phone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemRandom } from '../base/secrets/random.ts'
 import { instant } from '../base/time/instant.ts'
-import { createEndings } from './endings.ts'
 import { drawPasswords, WITH_PASSWORD } from './people.ts'
 import { startPhone } from './phone.ts'
 
@@ -23,26 +22,4 @@ test('the phone has the code of the moment as soon as it is there', async () => 
   })
   await phone.stop()
   assert.deepEqual(written, ['287082\n'])
-})
-
-test('everything that was opened is ended, the last one first, also after a failure', async () => {
-  const ended: string[] = []
-  const { opened, endAll } = createEndings(new AbortController().signal)
-  opened('first', (name) => void ended.push(name))
-  opened('second', () => Promise.reject(new Error('second')))
-  opened('third', async (name) => void ended.push(name))
-  await assert.rejects(endAll(), new Error('second'))
-  assert.deepEqual(ended, ['third', 'first'])
-  await endAll()
-  assert.deepEqual(ended, ['third', 'first'], 'once')
-})
-
-test('what opens after the signal is ended like the rest', async () => {
-  const stopping = new AbortController()
-  const ended: string[] = []
-  const { opened, endAll } = createEndings(stopping.signal)
-  stopping.abort(new Error('stop'))
-  assert.throws(() => opened('late', (name) => void ended.push(name)), new Error('stop'))
-  await endAll()
-  assert.deepEqual(ended, ['late'])
 })

@@ -14,7 +14,6 @@ import { startGateway } from '../gateway/gateway.ts'
 import { upstreamTo } from '../gateway/settings/upstream-url.ts'
 import { startRouter } from '../router/router.ts'
 import { startEcho } from './echo.ts'
-import { createEndings } from './endings.ts'
 import { type DemoFolder, makeDemoFolder } from './folder.ts'
 import { startIdp } from './idp/idp.ts'
 import { startLines } from './lines.ts'
@@ -56,7 +55,13 @@ export async function startDemo({
   readonly port?: number | undefined
   readonly signal: AbortSignal
 }): Promise<Demo> {
-  const { opened, endAll } = createEndings(signal)
+  const open = new AsyncDisposableStack()
+  /** Returns the thing, which is ended with the others from now on. Throws the reason of the signal. */
+  function opened<T>(thing: T, end: (thing: T) => void | Promise<void>): T {
+    open.adopt(thing, end)
+    signal.throwIfAborted()
+    return thing
+  }
   try {
     const folder = opened(await makeDemoFolder(), (one) => one.remove())
     const logOf = (name: string) =>
@@ -118,10 +123,10 @@ export async function startDemo({
       linesName: `${GATEWAY}:${gateway.port}/${LINES}`,
       idpUrl: idp.issuer,
       provisioningUrl: seeded.totp.provisioningUrl,
-      stop: endAll,
+      stop: () => open.disposeAsync(),
     }
   } catch (error) {
-    await endAll().catch(() => undefined) // report only the first failure
+    await open.disposeAsync().catch(() => undefined) // report only the first failure
     throw error
   }
 }
