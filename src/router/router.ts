@@ -82,22 +82,8 @@ export function startRouter(options: RouterOptions): Router {
   const { log = SILENT, clock = systemClock, random = systemRandom } = options
   const controller = parseControllerUrl(options.controller)
   if (controller === undefined) throw new TypeError('the controller must be https://HOST:PORT')
-  let current = checkedIdentity(options.identity)
-  /** Read for each connection, because it is replaced when it was renewed. */
-  const identity: RouterIdentity = {
-    get id() {
-      return current.id
-    },
-    get cert() {
-      return current.cert
-    },
-    get key() {
-      return current.key
-    },
-    get ca() {
-      return current.ca
-    },
-  }
+  /** Read for each connection, because its parts are replaced when it was renewed. */
+  const identity = checkedIdentity(options.identity)
 
   const confirmer = createConfirmer({ controller, identity, clock, random, log })
   const watches = createWatches({ copy: () => copy, clock })
@@ -155,7 +141,7 @@ export function startRouter(options: RouterOptions): Router {
     ready: ready.promise,
     isCutOff: () => copy.isCutOff(),
     replaceIdentity(next) {
-      current = checkedIdentity(next)
+      Object.assign(identity, checkedIdentity(next))
     },
     brand: () => copy.known()?.brand,
     async stop() {
