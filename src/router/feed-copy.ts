@@ -114,7 +114,7 @@ export function createFeedCopy(deps: {
         beat,
         end,
         cursor: () => cursor,
-        mark,
+        mark: (text) => deps.onMark?.(text),
         uptime: () => clock.uptime(),
       }),
     cursor: () => cursor,
@@ -134,10 +134,6 @@ export function createFeedCopy(deps: {
         removals.forget(subject)
       }
     },
-  }
-
-  function mark(text: string): void {
-    deps.onMark?.(text)
   }
 
   function learn(next: Known, at?: string): void {
