@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { registerCa } from '../support/certificates/certificate-login.ts'
 import { openOpenssl } from '../support/certificates/openssl.ts'
-import { buildGo, missing, runWith, runWithBrowser } from '../support/clients/toolchains.ts'
+import { buildGo, missing, runWith } from '../support/clients/toolchains.ts'
 import { registerIdp } from '../support/idp/jwt-login.ts'
 import { authenticatorApp, setUpApp, totpPolicy } from '../support/login/authenticator-app.ts'
 import { OPENZITI } from '../support/login/openziti.ts'
@@ -33,7 +33,7 @@ test('the Go SDK of OpenZiti works unmodified', { skip }, async (t) => {
     scan?: (provisioningUrl: string) => Promise<string>,
   ) {
     const all = { url: service.baseUrl, ca: service.ca, ...input }
-    const ran = scan ? runWithBrowser(program, [], all, scan) : runWith(program, [], all)
+    const ran = runWith(program, [], all, scan)
     const { code, printed, log } = await ran
     assert.equal(code, 0, log)
     return printed

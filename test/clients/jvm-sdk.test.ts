@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { missing, prepareJava, runWith, runWithBrowser } from '../support/clients/toolchains.ts'
+import { missing, prepareJava, runWith } from '../support/clients/toolchains.ts'
 import { type AuthenticatorApp, authenticatorApp } from '../support/login/authenticator-app.ts'
 import { OPENZITI } from '../support/login/openziti.ts'
 import { administrateOpenZiti } from '../support/login/openziti-administrator.ts'
@@ -25,7 +25,7 @@ test('the JVM SDK enrolls, logs in, sets up TOTP and logs in with a code', { ski
 
   let app: AuthenticatorApp | undefined
   const enroll = { case: 'enroll', jwt, file }
-  const enrolled = await runWithBrowser('java', args, enroll, async (provisioningUrl) => {
+  const enrolled = await runWith('java', args, enroll, async (provisioningUrl) => {
     app = authenticatorApp(provisioningUrl, service.clock)
     return app.nextCode()
   })

@@ -9,13 +9,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { browserOf } from '../support/clients/browser.ts'
 import { startProxy } from '../support/clients/oauth2-proxy.ts'
-import {
-  buildGo,
-  buildRust,
-  missing,
-  prepareJava,
-  runWithBrowser,
-} from '../support/clients/toolchains.ts'
+import { buildGo, buildRust, missing, prepareJava, runWith } from '../support/clients/toolchains.ts'
 import { ADMIN, startService, temporaryFolder } from '../support/service.ts'
 
 const folder = (name: string) => fileURLToPath(new URL(`./${name}`, import.meta.url))
@@ -54,7 +48,7 @@ for (const [name, { skip, prepare }] of Object.entries(LIBRARIES)) {
           ca: service.ca,
         }
         const browser = browserOf(service, ADMIN)
-        const { code, printed, log } = await runWithBrowser(command, args, input, browser.visit)
+        const { code, printed, log } = await runWith(command, args, input, browser.visit)
         assert.equal(code, 0, log)
         assert.deepEqual(printed, { name: 'admin', alg: 'RS256', isRotated: true })
       })

@@ -67,29 +67,15 @@ interface Ran {
   readonly log: string
 }
 
-/** Runs a program with JSON as its input; returns the last line that it printed, which is JSON. */
-export function runWith(command: string, args: readonly string[], input: unknown): Promise<Ran> {
-  return talkWith(command, args, input, undefined)
-}
-
 /**
- * The same for a program that prints `{"url": …}` for a browser, and then reads the address that the browser came back
- * to.
+ * Runs a program with JSON as its input; returns the last line that it printed, which is JSON. With `visit`, for a
+ * program that prints `{"url": …}` for a browser first, and then reads the address that the browser came back to.
  */
-export function runWithBrowser(
+export function runWith(
   command: string,
   args: readonly string[],
   input: unknown,
-  visit: (url: string) => Promise<string>,
-): Promise<Ran> {
-  return talkWith(command, args, input, visit)
-}
-
-function talkWith(
-  command: string,
-  args: readonly string[],
-  input: unknown,
-  visit: ((url: string) => Promise<string>) | undefined,
+  visit?: (url: string) => Promise<string>,
 ): Promise<Ran> {
   const child = spawn(command, [...args], { stdio: ['pipe', 'pipe', 'pipe'] })
   const output = { stdout: '', stderr: '' }
