@@ -1,14 +1,10 @@
 /** A policy that changes while people are logged in. */
 import type { Administrator } from './management.ts'
-import type { Service } from './service.ts'
 
 export function demand(
-  _service: Pick<Service, 'config'>,
   admin: Administrator,
   policyId: string,
-  secondary: { readonly requireTotp?: boolean; readonly requireExtJwt?: string | undefined },
+  secondary: { readonly requireTotp?: boolean; readonly requireExtJwt?: string | null },
 ): Promise<void> {
-  const { requireExtJwt = null, ...rest } = secondary
-  const asked = 'requireExtJwt' in secondary ? { ...rest, requireExtJwt } : rest
-  return admin.act('PATCH', `/auth-policies/${policyId}`, { secondary: asked })
+  return admin.act('PATCH', `/auth-policies/${policyId}`, { secondary })
 }

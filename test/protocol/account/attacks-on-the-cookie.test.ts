@@ -104,7 +104,7 @@ test('attacks on the cookie', async (t) => {
       const { browser, page } = await openAccount(service, someone)
       const token = formTokenOf(await page('/account/sessions'), '/account/sign-out')
       const signer = await admin.createSigner({ issuer: 'https://idp.example' })
-      await demand(service, admin, policy, { requireExtJwt: signer })
+      await demand(admin, policy, { requireExtJwt: signer })
       for (const path of ['/account', '/account/sessions', '/account/totp']) {
         const reply = await browser.get(path)
         assert.equal(reply.status, 403, path)

@@ -17,7 +17,7 @@ import {
   whoIs,
   withPassword,
 } from '../../support/client/client-sessions.ts'
-import { demandLater, registerIdp } from '../../support/idp/jwt-login.ts'
+import { registerIdp } from '../../support/idp/jwt-login.ts'
 import {
   authenticatorApp,
   enrolledPerson,
@@ -25,6 +25,7 @@ import {
   totpPolicy,
 } from '../../support/login/authenticator-app.ts'
 import { administrate } from '../../support/management.ts'
+import { demand } from '../../support/policies.ts'
 import { startService } from '../../support/service.ts'
 
 test('TOTP in a login', async (t) => {
@@ -251,7 +252,7 @@ test('a policy that starts to demand TOTP ends sessions that have not proven it'
   const person = await admin.createIdentity({ password: PASSWORD, policy })
   const session = await client.logIn(withPassword(person))
   assert.equal(await whoIs(session), person.name)
-  await demandLater(service, admin, policy, { requireTotp: true })
+  await demand(admin, policy, { requireTotp: true })
   const error = await failureOf(session.call(CURRENT_IDENTITY), SessionEnded)
   assert.equal(error.code, 'invalid_grant')
   assert.ok(error instanceof Refused)

@@ -20,7 +20,7 @@ import {
   whoIs,
   withPassword,
 } from '../../support/client/client-sessions.ts'
-import { demandLater, registerIdp } from '../../support/idp/jwt-login.ts'
+import { registerIdp } from '../../support/idp/jwt-login.ts'
 import {
   authenticatorApp,
   enrolledPerson,
@@ -28,6 +28,7 @@ import {
   totpPolicy,
 } from '../../support/login/authenticator-app.ts'
 import { administrate } from '../../support/management.ts'
+import { demand } from '../../support/policies.ts'
 import { ADMIN, type Service, startService } from '../../support/service.ts'
 
 let openssl: Openssl
@@ -143,7 +144,7 @@ test('factors of a legacy session', async (t) => {
       }),
     )
     const mute = await logInLegacy(withPassword(person), at(service))
-    await demandLater(service, admin, policy, { requireTotp: true })
+    await demand(admin, policy, { requireTotp: true })
     const names = await Promise.all(Array.from({ length: 5 }, () => whoIs(session)))
     assert.deepEqual(new Set(names), new Set([person.name]))
     assert.equal(asked, 1)

@@ -11,7 +11,6 @@ import {
   assertBlocked,
   assertChallenged,
   bearers,
-  demandLater,
   type Fault,
   inOneField,
   registerIdp,
@@ -28,6 +27,7 @@ import {
 import { APIS, CLIENT_API, MANAGEMENT_API } from '../../support/login/legacy.ts'
 import { bearer, beginLogin } from '../../support/login/login.ts'
 import { administrate, assertRefused, type CreatedIdentity } from '../../support/management.ts'
+import { demand } from '../../support/policies.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const PASSWORD = 'a password of somebody'
@@ -178,7 +178,7 @@ for (const [kind, begin] of Object.entries(KINDS)) {
     const session = await begin(service, eve)
     assert.equal((await service.call(IDENTITY, session())).status, 200)
 
-    await demandLater(service, admin, policy, { requireExtJwt: second.id })
+    await demand(admin, policy, { requireExtJwt: second.id })
     for (const path of PATHS) {
       assertTokenAsked(await service.call(path, session()), 'missing', world)
       assertTokenAsked(await service.call(path, session(await second.jwt('bob'))), 'invalid', world)
@@ -186,7 +186,7 @@ for (const [kind, begin] of Object.entries(KINDS)) {
       assert.equal(reply.status, 200, reply.text)
     }
 
-    await demandLater(service, admin, policy, { requireTotp: true })
+    await demand(admin, policy, { requireTotp: true })
     const token = await second.jwt('eve')
     const withToken = await service.call(IDENTITY, session(token))
     const without = await service.call(IDENTITY, session())

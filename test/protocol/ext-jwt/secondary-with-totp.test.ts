@@ -8,7 +8,6 @@ import {
   assertBlocked,
   assertChallenged,
   bearers,
-  demandLater,
   registerIdp,
   secondaryChallenge,
   tokensOf,
@@ -18,6 +17,7 @@ import { NO_SUCH_SESSION } from '../../support/login/challenges.ts'
 import { CLIENT_API } from '../../support/login/legacy.ts'
 import { beginLogin } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
+import { demand } from '../../support/policies.ts'
 import { startService } from '../../support/service.ts'
 
 test('a login that needs an external JWT and a TOTP code', async (t) => {
@@ -27,7 +27,7 @@ test('a login that needs an external JWT and a TOTP code', async (t) => {
   service.clock.hold()
   const policy = await admin.createPolicy()
   const eve = await enrolledPerson(service, admin, { externalId: 'eve', policy })
-  await demandLater(service, admin, policy, { requireExtJwt: second.id })
+  await demand(admin, policy, { requireExtJwt: second.id })
   const { username, password } = eve
   const extJwt = {
     typeId: 'EXT-JWT',
@@ -143,7 +143,7 @@ test('a login that needs an external JWT and a TOTP code', async (t) => {
         password: fay.password,
       }
       assert.equal((await service.call('/oidc/login/username', { json })).status, 200)
-      await demandLater(service, admin, late, { requireExtJwt: second.id })
+      await demand(admin, late, { requireExtJwt: second.id })
       const blocked = await submitCode(service, begun.authRequestId, fay.app.nextCode())
       assertChallenged(blocked, secondaryChallenge('missing', second))
       // D-13: what she proved stays; the primary login is repeated with the token.
@@ -173,7 +173,7 @@ test('a login that needs an external JWT and a TOTP code', async (t) => {
       const code = new URL(
         (await service.call('/oidc/login/username', { json })).headers.location ?? '',
       ).searchParams.get('code')
-      await demandLater(service, admin, late, { requireExtJwt: second.id })
+      await demand(admin, late, { requireExtJwt: second.id })
       const form = {
         grant_type: 'authorization_code',
         client_id: 'service',

@@ -338,7 +338,7 @@ test('browsers through a gateway', async (t) => {
       const visitor = await signedIn({ username: person.username, password })
       const socket = await open(visitor, handshake(edge.url))
       assert.equal((await socket.reply())?.status, 101)
-      await demand(service, admin, policy, { requireTotp: true })
+      await demand(admin, policy, { requireTotp: true })
       await socket.closed
       const headers = { cookie: cookieOf(visitor) }
       assert.equal((await newVisitor().visit('/', { headers })).status, 302)

@@ -8,13 +8,12 @@ import { decodeJwt } from 'jose'
 import { parseChallenges } from '../../../src/protocol/challenge.ts'
 import {
   enrolledPerson,
-  exchangeOf,
   PASSWORD,
   scanned,
   submitCode,
   verifyEnrollment,
 } from '../../support/login/authenticator-app.ts'
-import { bearer, beginLogin, submitPassword } from '../../support/login/login.ts'
+import { bearer, beginLogin, exchangeOf, submitPassword } from '../../support/login/login.ts'
 import { administrate, assertRefused, type CreatedIdentity } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

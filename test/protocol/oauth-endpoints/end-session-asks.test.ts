@@ -221,7 +221,7 @@ test('D-52: a session that lacks a demanded JWT can be ended', async (t) => {
   })
   const { browser } = await openAccount(service, bob)
   const signer = await admin.createSigner({ issuer: 'https://idp.example' })
-  await demand(service, admin, policy, { requireExtJwt: signer })
+  await demand(admin, policy, { requireExtJwt: signer })
   const reply = await confirm(service, browser, await browser.get(PATH))
   assert.equal(headingOf(reply.text), 'Signed out')
 })

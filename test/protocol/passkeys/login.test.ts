@@ -5,14 +5,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import {
-  enrolledPerson,
-  exchangeOf,
-  partialLogin,
-  submitCode,
-} from '../../support/login/authenticator-app.ts'
+import { enrolledPerson, partialLogin, submitCode } from '../../support/login/authenticator-app.ts'
 import { CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
-import { beginLogin } from '../../support/login/login.ts'
+import { beginLogin, exchangeOf } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { softAuthenticator } from '../../support/passkeys/authenticator.ts'
 import {

@@ -100,7 +100,7 @@ test('D-42: a session whose factors are outstanding is not active', async (t) =>
   const person = await admin.createIdentity({ password: PASSWORD, policy })
   const session = await legacySession(service, person)
   assert.equal((await check(session.token)).data.isActive, true)
-  await demand(service, admin, policy, { requireTotp: true })
+  await demand(admin, policy, { requireTotp: true })
   assert.deepEqual(await check(session.token), INACTIVE)
 })
 

@@ -7,7 +7,6 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import {
   enrolledPerson,
-  exchangeOf,
   PASSWORD,
   partialLogin,
   submitCode,
@@ -19,6 +18,7 @@ import {
   authorize,
   bearer,
   beginLogin,
+  exchangeOf,
   pkce,
   REDIRECT_URI,
   submitPassword,

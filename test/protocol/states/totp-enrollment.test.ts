@@ -7,7 +7,6 @@ import { type TestContext, test } from 'node:test'
 import {
   authenticatorApp,
   cancelEnrollment,
-  exchangeOf,
   PASSWORD,
   partialLogin,
   scanned,
@@ -16,7 +15,7 @@ import {
   totpPolicy,
   verifyEnrollment,
 } from '../../support/login/authenticator-app.ts'
-import { answerOf } from '../../support/login/login.ts'
+import { answerOf, exchangeOf } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
 import { startService } from '../../support/service.ts'
 

@@ -8,7 +8,6 @@ import { decodeJwt } from 'jose'
 import {
   type EnrolledPerson,
   enrolledPerson,
-  exchangeOf,
   PASSWORD,
   partialLogin,
   scanned,
@@ -19,7 +18,7 @@ import {
   verifyEnrollment,
 } from '../../support/login/authenticator-app.ts'
 import { assertPartial, CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
-import { answerOf, submitPassword } from '../../support/login/login.ts'
+import { answerOf, exchangeOf, submitPassword } from '../../support/login/login.ts'
 import { assertRefused, logInAs, startHeld } from '../../support/management.ts'
 import type { Service } from '../../support/service.ts'
 

@@ -7,12 +7,11 @@ import { seconds } from '../../../src/base/time/duration.ts'
 import {
   type EnrolledPerson,
   enrolledPerson,
-  exchangeOf,
   partialLogin,
   submitCode,
 } from '../../support/login/authenticator-app.ts'
 import { CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
-import { answerOf } from '../../support/login/login.ts'
+import { answerOf, exchangeOf } from '../../support/login/login.ts'
 import { administrate, assertRefused, startHeld } from '../../support/management.ts'
 import type { Service } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'

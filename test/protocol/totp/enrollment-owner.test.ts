@@ -8,7 +8,6 @@ import {
   type AuthenticatorApp,
   authenticatorApp,
   cancelEnrollment,
-  exchangeOf,
   PASSWORD,
   partialLogin,
   startEnrollment,
@@ -17,7 +16,7 @@ import {
   verifyEnrollment,
 } from '../../support/login/authenticator-app.ts'
 import { CLIENT_API, type Credentials, callsOf, legacyToken } from '../../support/login/legacy.ts'
-import { answerOf, bearer } from '../../support/login/login.ts'
+import { answerOf, bearer, exchangeOf } from '../../support/login/login.ts'
 import { administrate, assertRefused, logInAs } from '../../support/management.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { sql } from '../../support/stores/sql.ts'

@@ -6,7 +6,6 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import {
   authenticatorApp,
-  exchangeOf,
   PASSWORD,
   partialLogin,
   scanned,
@@ -18,6 +17,7 @@ import {
   authorizationParameters,
   authorize,
   beginLogin,
+  exchangeOf,
   pkce,
 } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'

@@ -8,7 +8,6 @@ import { URI } from 'otpauth'
 import {
   cancelEnrollment,
   enrolledPerson,
-  exchangeOf,
   PASSWORD,
   partialLogin,
   scanned,
@@ -17,7 +16,7 @@ import {
   totpPolicy,
   verifyEnrollment,
 } from '../../support/login/authenticator-app.ts'
-import { answerOf, beginLogin, submitPassword } from '../../support/login/login.ts'
+import { answerOf, beginLogin, exchangeOf, submitPassword } from '../../support/login/login.ts'
 import { type Administrator, assertRefused, startHeld } from '../../support/management.ts'
 import type { Service } from '../../support/service.ts'
 

@@ -8,7 +8,6 @@ import { decodeJwt } from 'jose'
 import {
   authenticatorApp,
   enrolledPerson,
-  exchangeOf,
   PASSWORD,
   partialLogin,
   scanned,
@@ -24,7 +23,13 @@ import {
   callsOf,
   legacyToken,
 } from '../../support/login/legacy.ts'
-import { answerOf, bearer, beginLogin, submitPassword } from '../../support/login/login.ts'
+import {
+  answerOf,
+  bearer,
+  beginLogin,
+  exchangeOf,
+  submitPassword,
+} from '../../support/login/login.ts'
 import {
   administrate,
   assertRefused,
@@ -38,7 +43,7 @@ test('a policy that begins to demand a code', async (t) => {
   const service = await startService(t)
   service.clock.hold()
   const admin = await administrate(service)
-  const demandTotp = (policy: string) => demand(service, admin, policy, { requireTotp: true })
+  const demandTotp = (policy: string) => demand(admin, policy, { requireTotp: true })
 
   await t.test(
     'between the password and the exchange: no tokens for the code that was issued',
@@ -154,12 +159,12 @@ test('D-13: a code that was proven before the policy asked for more', async (t) 
     const policy = await totpPolicy(admin)
     const ada = await enrolledPerson(service, admin, { policy })
     const login = await partialLogin(service, ada)
-    await demand(service, admin, policy, { requireExtJwt: signer })
+    await demand(admin, policy, { requireExtJwt: signer })
     const reply = await submitCode(service, login.authRequestId, ada.app.nextCode())
     assert.equal(reply.status, 401, reply.text)
     assert.match(String(reply.headers['www-authenticate']), /realm="service-secondary-ext-jwt"/)
     assert.equal(reply.headers.location, undefined)
-    await demand(service, admin, policy, { requireExtJwt: undefined })
+    await demand(admin, policy, { requireExtJwt: null })
     return { ada, login }
   }
 

@@ -190,9 +190,9 @@ export async function accountPages(t: TestContext, service: Service): Promise<Vi
       'Not available for your account',
       async (page) => {
         await open(page, '/account', blocked)
-        await demand(service, admin, policy, { requireExtJwt: signer })
+        await demand(admin, policy, { requireExtJwt: signer })
         await page.reload()
-        await demand(service, admin, policy, { requireExtJwt: undefined })
+        await demand(admin, policy, { requireExtJwt: null })
       },
     ],
     'account: a login that was not finished': [

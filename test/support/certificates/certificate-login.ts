@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import https from 'node:https'
 import type { CallOptions, Reply } from '../http-client.ts'
-import { answerOf, beginLogin, exchange, REDIRECT_URI, type Tokens } from '../login/login.ts'
+import { beginLogin, exchangeOf, type Tokens } from '../login/login.ts'
 import type { Administrator } from '../management.ts'
 import type { Service as RunningService } from '../service.ts'
 import type { MadeCertificate, Openssl } from './openssl.ts'
@@ -45,13 +45,9 @@ export async function logInByCertificate(
   service: Service,
   changes: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Tokens> {
-  const { authRequestId, verifier } = await beginLogin(service, changes)
-  const answer = answerOf(await submitCertificate(service, authRequestId))
-  const reply = await exchange(service, {
-    code: answer.get('code') ?? '',
-    code_verifier: verifier,
-    redirect_uri: REDIRECT_URI,
-  })
+  const login = await beginLogin(service, changes)
+  const proven = await submitCertificate(service, login.authRequestId)
+  const reply = await exchangeOf(service, login, proven)
   assert.equal(reply.status, 200, reply.text)
   return reply.json()
 }

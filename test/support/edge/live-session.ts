@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { decodeJwt } from 'jose'
 import type { CallOptions, Reply } from '../http-client.ts'
 import { authenticate, CLIENT_API, type Credentials } from '../login/legacy.ts'
-import { answerOf, beginLogin, exchange, REDIRECT_URI, submitPassword } from '../login/login.ts'
+import { beginLogin, exchangeOf, submitPassword } from '../login/login.ts'
 import { ADMIN, type Service as RunningService } from '../service.ts'
 
 type Service = Pick<RunningService, 'baseUrl' | 'call'>
@@ -32,13 +32,9 @@ export async function oidcSession(
   { username, password }: Credentials = ADMIN,
   scope = 'openid offline_access',
 ): Promise<LiveSession> {
-  const { verifier, authRequestId } = await beginLogin(service, { scope })
-  const answer = answerOf(await submitPassword(service, authRequestId, { username, password }))
-  const reply = await exchange(service, {
-    code: answer.get('code') ?? '',
-    code_verifier: verifier,
-    redirect_uri: REDIRECT_URI,
-  })
+  const login = await beginLogin(service, { scope })
+  const proven = await submitPassword(service, login.authRequestId, { username, password })
+  const reply = await exchangeOf(service, login, proven)
   assert.equal(reply.status, 200, reply.text)
   const { access_token, refresh_token, id_token } = reply.json()
   const { z_asid, sub } = decodeJwt(access_token)

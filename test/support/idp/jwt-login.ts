@@ -8,10 +8,9 @@ import { decodeJwt, type JWTPayload } from 'jose'
 import { epochSeconds } from '../../../src/base/time/instant.ts'
 import { ApiError } from '../../../src/contract/envelope.ts'
 import type { CallOptions, Reply } from '../http-client.ts'
-import { answerOf, beginLogin, exchange, REDIRECT_URI } from '../login/login.ts'
+import { beginLogin, exchangeOf } from '../login/login.ts'
 import type { Administrator } from '../management.ts'
 import type { Service as RunningService } from '../service.ts'
-import { sql } from '../stores/sql.ts'
 import { ExternalIdp, type IdpKey, newIdpKey, signJwt } from './external-idp.ts'
 
 type Service = Pick<RunningService, 'baseUrl' | 'call'>
@@ -100,12 +99,10 @@ export async function jwtLogin(service: Service, ...tokens: readonly string[]): 
 /** The tokens of a login whose last step was answered with the code. */
 export async function tokensOf(
   service: Service,
-  { verifier }: { readonly verifier: string },
+  login: { readonly verifier: string },
   reply: Reply,
 ): Promise<{ readonly access_token: string; readonly claims: JWTPayload }> {
-  const code = answerOf(reply).get('code') ?? ''
-  const form = { code, code_verifier: verifier, redirect_uri: REDIRECT_URI }
-  const tokens = await exchange(service, form)
+  const tokens = await exchangeOf(service, login, reply)
   assert.equal(tokens.status, 200, tokens.text)
   const { access_token } = tokens.json()
   return { access_token, claims: decodeJwt(access_token) }
@@ -165,19 +162,4 @@ export function assertBlocked(reply: Reply, expected: string, queries: readonly 
   assert.deepEqual(body.authQueries, queries)
   assert.equal(reply.headers.location, undefined)
   assert.equal(reply.headers['zt-session'], undefined)
-}
-
-/** Changes what a policy demands, which no call can do yet; this instance knows it when the promise is fulfilled. */
-export async function demandLater(
-  service: Pick<RunningService, 'config'>,
-  admin: Administrator,
-  policy: string,
-  secondary: { readonly requireTotp?: boolean; readonly requireExtJwt?: string },
-): Promise<void> {
-  const [row] = await sql(service, `select body from auth_policies where id = '${policy}'`)
-  const body = JSON.parse(String(row?.['body']))
-  const changed = JSON.stringify({ ...body, secondary: { ...body.secondary, ...secondary } })
-  await sql(service, `update auth_policies set body = '${changed}' where id = '${policy}'`)
-  // Any change that an administrator makes has the rules read again.
-  await admin.createPolicy()
 }

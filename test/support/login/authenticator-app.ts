@@ -10,7 +10,7 @@ import type { Reply } from '../http-client.ts'
 import type { Administrator, CreatedIdentity, NewIdentity } from '../management.ts'
 import type { Service as RunningService } from '../service.ts'
 import { CLIENT_API, type Credentials, callsOf, legacyToken } from './legacy.ts'
-import { answerOf, beginLogin, exchange, type Pkce, REDIRECT_URI, submitPassword } from './login.ts'
+import { beginLogin, type Pkce, submitPassword } from './login.ts'
 
 type Service = Pick<RunningService, 'baseUrl' | 'call' | 'clock'>
 
@@ -130,17 +130,4 @@ export async function scanned(
   assert.equal(started.status, 201, started.text)
   const { provisioningUrl, recoveryCodes } = started.json()
   return { app: authenticatorApp(provisioningUrl, service.clock), recoveryCodes }
-}
-
-/** The exchange of the code that a reply redirects with. */
-export function exchangeOf(
-  service: Service,
-  { verifier }: Pick<Pkce, 'verifier'>,
-  reply: Reply,
-): Promise<Reply> {
-  return exchange(service, {
-    code: answerOf(reply).get('code') ?? '',
-    code_verifier: verifier,
-    redirect_uri: REDIRECT_URI,
-  })
 }

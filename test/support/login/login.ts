@@ -104,6 +104,19 @@ export function exchange(
   return service.call('/oidc/token', { form: kept })
 }
 
+/** The exchange of the code that a reply redirects with. */
+export function exchangeOf(
+  service: Service,
+  { verifier }: Pick<Pkce, 'verifier'>,
+  reply: Reply,
+): Promise<Reply> {
+  return exchange(service, {
+    code: answerOf(reply).get('code') ?? '',
+    code_verifier: verifier,
+    redirect_uri: REDIRECT_URI,
+  })
+}
+
 export interface Tokens {
   readonly access_token: string
   readonly id_token: string
