@@ -3,12 +3,11 @@
  * no caller. D-21, D-42, R102.
  */
 import assert from 'node:assert/strict'
-import { X509Certificate } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { failureOf } from '../../support/audit.ts'
 import { certificateLogin, presenting } from '../../support/certificates/certificate-login.ts'
 import { makeCsr } from '../../support/certificates/csr.ts'
-import type { MadeCertificate } from '../../support/certificates/openssl.ts'
+import { madeCertificate } from '../../support/certificates/openssl.ts'
 import { CERTIFICATES, issueCertificate, oidcSession } from '../../support/edge/live-session.ts'
 import { MISSING } from '../../support/login/challenges.ts'
 import { CLIENT_API } from '../../support/login/legacy.ts'
@@ -23,14 +22,7 @@ async function shown(t: TestContext, type: 'Default' | 'Router' = 'Default') {
   const session = await oidcSession(service, person)
   const { pem: csr, keyPem } = await makeCsr()
   const { certificate } = await issueCertificate(session, csr)
-  const { raw, fingerprint256 } = new X509Certificate(certificate)
-  const leaf: MadeCertificate = {
-    subject: '/CN=laptop',
-    pem: certificate,
-    keyPem,
-    der: raw,
-    fingerprint: fingerprint256.replaceAll(':', '').toLowerCase(),
-  }
+  const leaf = madeCertificate(certificate, keyPem)
   return { service, admin, person, session, leaf, caller: presenting(service, leaf) }
 }
 

@@ -1,11 +1,10 @@
 /** Invitations to enroll, and what their holders do with them. API 3.2, 4.3. */
 import assert from 'node:assert/strict'
-import { X509Certificate } from 'node:crypto'
 import type { CallOptions, Reply } from '../http-client.ts'
 import type { Administrator } from '../management.ts'
 import type { Service as RunningService } from '../service.ts'
 import { type MadeCsr, makeCsr } from './csr.ts'
-import type { MadeCertificate } from './openssl.ts'
+import { type MadeCertificate, madeCertificate } from './openssl.ts'
 
 type Service = Pick<RunningService, 'call'>
 type Fields = Readonly<Record<string, unknown>>
@@ -69,7 +68,5 @@ export async function enrolledCertificate(
   const reply = await enrollByCsr(service, token, pem)
   assert.equal(reply.status, 200, reply.text)
   const { cert, ca } = reply.json().data
-  const { subject, raw, fingerprint256 } = new X509Certificate(cert)
-  const fingerprint = fingerprint256.replaceAll(':', '').toLowerCase()
-  return { pem: cert, keyPem, ca, subject, der: raw, fingerprint }
+  return { ...madeCertificate(cert, keyPem), ca }
 }

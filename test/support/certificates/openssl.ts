@@ -115,7 +115,7 @@ export async function openOpenssl(): Promise<Openssl> {
         ...(wanted.options ?? []),
       ],
     ])
-    return describe(subject, await readFile(join(cwd, `${name}.pem`), 'utf8'), keyPem)
+    return madeCertificate(await readFile(join(cwd, `${name}.pem`), 'utf8'), keyPem, subject)
   }
 
   const make = (wanted: Wanted): Promise<MadeCertificate> => {
@@ -141,10 +141,12 @@ export function chainOf(
   return { leaf: leaf.der, others: others.map(({ der }) => der) }
 }
 
-function describe(subject: string, pem: string, keyPem: string): MadeCertificate {
+/** A certificate and its key as others have made them. */
+export function madeCertificate(pem: string, keyPem: string, subject?: string): MadeCertificate {
   const certificate = new X509Certificate(pem)
   const fingerprint = certificate.fingerprint256.replaceAll(':', '').toLowerCase()
-  return { subject, pem, keyPem, der: certificate.raw, fingerprint }
+  const { subject: own = '', raw: der } = certificate
+  return { subject: subject ?? own, pem, keyPem, der, fingerprint }
 }
 
 function newKey(kind: KeyKind): string {

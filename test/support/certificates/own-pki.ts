@@ -3,10 +3,10 @@
  * the home, so that a test can have a certificate of the service's own PKI made by an independent hand.
  */
 import assert from 'node:assert/strict'
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import type { Service } from '../service.ts'
 import { vaultOf } from '../signing.ts'
-import type { MadeCertificate } from './openssl.ts'
+import { type MadeCertificate, madeCertificate } from './openssl.ts'
 
 export async function ownIssuingCa(service: Service): Promise<MadeCertificate> {
   const store = await service.openStore()
@@ -16,12 +16,5 @@ export async function ownIssuingCa(service: Service): Promise<MadeCertificate> {
   const pkcs8 = (await vaultOf(service)).open('authority-key', sealedKey, `${role}/${generation}`)
   assert.ok(pkcs8)
   const key = createPrivateKey({ key: Buffer.from(pkcs8), format: 'der', type: 'pkcs8' })
-  const { raw, fingerprint256, subject } = new X509Certificate(pem)
-  return {
-    subject: subject ?? '',
-    pem,
-    keyPem: key.export({ format: 'pem', type: 'pkcs8' }).toString(),
-    der: raw,
-    fingerprint: fingerprint256.replaceAll(':', '').toLowerCase(),
-  }
+  return madeCertificate(pem, key.export({ format: 'pem', type: 'pkcs8' }).toString())
 }

@@ -3,14 +3,14 @@
  * it. The certificate is made by an independent hand.
  */
 import assert from 'node:assert/strict'
-import { X509Certificate } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import type { Reply } from '../http-client.ts'
+import { bearer } from '../login/login.ts'
 import type { Administrator } from '../management.ts'
 import type { Service } from '../service.ts'
 import { logInByCertificate, presenting } from './certificate-login.ts'
 import { makeCsr } from './csr.ts'
-import { LEAF_EXTENSIONS, type MadeCertificate, type Openssl } from './openssl.ts'
+import { LEAF_EXTENSIONS, type MadeCertificate, madeCertificate, type Openssl } from './openssl.ts'
 import { ownIssuingCa } from './own-pki.ts'
 
 export const CLIENT = '/edge/client/v1'
@@ -42,32 +42,23 @@ export async function enrolledPerson(
   return { identityId: id, authenticatorId, certificate }
 }
 
-/** POST …/extend with this token, over a connection that shows what the service is called with. */
-export function extend(
-  service: Pick<Service, 'call'>,
-  token: string,
-  authenticatorId: string,
-  json: unknown,
-  api = CLIENT,
-): Promise<Reply> {
-  return service.call(`${api}/current-identity/authenticators/${authenticatorId}/extend`, {
-    headers: { authorization: `Bearer ${token}` },
-    json,
-  })
-}
+/** A call with this token, over a connection that shows what the service is called with. */
+const renewalCall =
+  (action: 'extend' | 'extend-verify') =>
+  (
+    service: Pick<Service, 'call'>,
+    token: string,
+    authenticatorId: string,
+    json: unknown,
+    api = CLIENT,
+  ): Promise<Reply> =>
+    service.call(`${api}/current-identity/authenticators/${authenticatorId}/${action}`, {
+      ...bearer(token),
+      json,
+    })
 
-export function extendVerify(
-  service: Pick<Service, 'call'>,
-  token: string,
-  authenticatorId: string,
-  json: unknown,
-  api = CLIENT,
-): Promise<Reply> {
-  return service.call(`${api}/current-identity/authenticators/${authenticatorId}/extend-verify`, {
-    headers: { authorization: `Bearer ${token}` },
-    json,
-  })
-}
+export const extend = renewalCall('extend')
+export const extendVerify = renewalCall('extend-verify')
 
 /** A whole `extend`: the new certificate with its key, not confirmed yet. */
 export async function renewal(
@@ -81,9 +72,7 @@ export async function renewal(
   const reply = await extend(shown, token, authenticatorId, { clientCertCsr: csr.pem }, api)
   assert.equal(reply.status, 200, reply.text)
   const { clientCert, ca } = reply.json().data
-  const { raw, fingerprint256 } = new X509Certificate(clientCert)
-  const fingerprint = fingerprint256.replaceAll(':', '').toLowerCase()
-  return { subject: '', pem: clientCert, keyPem: csr.keyPem, der: raw, fingerprint, ca }
+  return { ...madeCertificate(clientCert, csr.keyPem), ca }
 }
 
 /** Whose certificate it is, by a whole login. */

@@ -1,6 +1,5 @@
 /** `latchkey connect` in a process of its own, for a user who is logged in. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -9,7 +8,7 @@ import type { UpstreamSettings } from '../../../src/gateway/settings/settings.ts
 import { upstreamTo } from '../../../src/gateway/settings/upstream-url.ts'
 import { eventually } from '../eventually.ts'
 import { type Cli, cliFor, loginTo } from '../process/cli.ts'
-import type { Finished } from '../process/program.ts'
+import { collect, type Finished } from '../process/program.ts'
 import { programFor } from '../programs/shipped-program.ts'
 import { ADMIN, type Service } from '../service.ts'
 
@@ -44,17 +43,8 @@ export function startConnect(t: TestContext, cli: Cli, args: readonly string[]):
     cwd: cli.home,
   })
   t.after(() => void child.kill('SIGKILL'))
-  const output = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      output[name] += text
-    })
-  }
   child.stdin.on('error', () => undefined)
-  const finished = once(child, 'close').then(
-    ([code, signal]): Finished => ({ code, signal, ...output }),
-  )
-  return { process: child, output, finished }
+  return { process: child, ...collect(child) }
 }
 
 /** Started with `--listen 127.0.0.1:0`; returns its port. */

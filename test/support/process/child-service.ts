@@ -4,7 +4,6 @@
  * itself: others start the service in their own (service.ts, D-300).
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +12,7 @@ import { type CallOptions, httpClient, type Reply } from '../http-client.ts'
 import { programFor } from '../programs/shipped-program.ts'
 import { ADMIN } from '../service.ts'
 import { preparedHome } from './prepared-home.ts'
-import { CHEAP_PROGRAM, childEnvironment, type Finished } from './program.ts'
+import { CHEAP_PROGRAM, childEnvironment, collect, type Finished } from './program.ts'
 
 /** Generous: a busy machine is no reason to fail. */
 const PATIENCE_MILLISECONDS = 60_000
@@ -51,15 +50,7 @@ export function spawnLatchkey(
     detached: options.hasOwnGroup === true,
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   })
-  const output = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      output[name] += text
-    })
-  }
-  const finished = once(child, 'close').then(
-    ([code, signal]): Finished => ({ code, signal, ...output }),
-  )
+  const { output, finished } = collect(child)
   t.after(async () => {
     child.kill('SIGKILL')
     await finished

@@ -1,5 +1,8 @@
 /** The command that tests start as a process, and what its process gets. */
+import type { ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 /** The command as it is shipped. */
@@ -22,6 +25,20 @@ export interface Finished {
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
+}
+
+/** Collects what a process prints, and how it ends. */
+export function collect(child: ChildProcessByStdio<Writable | null, Readable, Readable>) {
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text
+    })
+  }
+  const finished = once(child, 'close').then(
+    ([code, signal]): Finished => ({ code, signal, ...output }),
+  )
+  return { output, finished }
 }
 
 /** Holds nothing of ours but what the test gives. */

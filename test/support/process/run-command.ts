@@ -3,7 +3,6 @@
  * process for each would take ten times as long. The first run of a command is a process (shipped-program.ts).
  */
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
@@ -13,7 +12,7 @@ import { createInterrupts } from '../../../src/cli/terminal/interrupts.ts'
 import { createStreamIo } from '../../../src/cli/terminal/stream-io.ts'
 import { isFirstRun, programFor, wordsIn } from '../programs/shipped-program.ts'
 import { type ChildOptions, spawnLatchkey } from './child-service.ts'
-import { childEnvironment, type Finished } from './program.ts'
+import { childEnvironment, collect, type Finished } from './program.ts'
 
 export interface Surroundings {
   readonly cwd: string
@@ -79,16 +78,10 @@ export async function runProcess(
 ): Promise<Finished> {
   const child = spawn(process.execPath, [programFor(t, args), ...args], { env: environment, cwd })
   t.after(() => void child.kill('SIGKILL'))
-  const output = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      output[name] += text
-    })
-  }
+  const { finished } = collect(child)
   // A command that has ended before reads nothing.
   child.stdin.on('error', () => undefined).end(input)
-  const [code, signal] = await once(child, 'close')
-  return { code, signal, ...output }
+  return finished
 }
 
 async function runWithText(args: readonly string[], where: Surroundings): Promise<Finished> {

@@ -3,8 +3,8 @@
  * to look at what is stored, and to change what no call can change yet.
  */
 import { DatabaseSync } from 'node:sqlite'
-import { Client } from 'pg'
 import type { Service } from '../service.ts'
+import { execute } from './postgres.ts'
 
 export async function sql(
   { config }: Pick<Service, 'config'>,
@@ -18,11 +18,5 @@ export async function sql(
       database.close()
     }
   }
-  const client = new Client({ connectionString: config.db.url.reveal() })
-  await client.connect()
-  try {
-    return (await client.query(statement)).rows
-  } finally {
-    await client.end()
-  }
+  return execute(config.db.url.reveal(), statement)
 }
