@@ -4,12 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import { env } from 'node:process'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { listenUntilEnd } from '../../test/support/ports.ts'
 import { parseHostOrNetwork } from '../base/network.ts'
 import { systemRandom } from '../base/secrets/random.ts'
 import { systemClock } from '../base/time/clock.ts'
@@ -33,17 +34,7 @@ const good: RequestListener = (_request, response) => response.end(JSON.stringif
 
 /** Where plain servers can be reached: `http://127.0.0.1:PORT`. */
 async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  return `http://127.0.0.1:${(await listen(t, createServer(listener))).port}`
-}
-
-async function listen(t: TestContext, server: Server): Promise<AddressInfo> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return server.address() as AddressInfo
+  return `http://127.0.0.1:${await listenUntilEnd(t, createServer(listener))}`
 }
 
 /** What the fetch says when it fails; fails the test when it does not. */
@@ -93,7 +84,7 @@ for (const [what, listener] of [
     const sockets: Socket[] = []
     const server = createServer({ keepAlive: true }, listener)
     server.on('connection', (socket) => sockets.push(socket))
-    const { port } = await listen(t, server)
+    const port = await listenUntilEnd(t, server)
     // The time limit would close it too, so it is far away.
     const fetchJson = createFetchJson(RULES, { timeLimit: minutes(10) })
     await fetchJson(`http://127.0.0.1:${port}/`).catch(() => undefined)
@@ -296,7 +287,7 @@ for (const [url, failure] of BAD_URLS) {
 test('R106: a host is resolved once, and the connection goes to what was checked', async (t) => {
   // Attack: a name that answers with a good address when it is checked and with another when it is used.
   const hosts: unknown[] = []
-  const { port } = await listen(
+  const port = await listenUntilEnd(
     t,
     createServer((request, response) => {
       hosts.push(request.headers.host)
@@ -314,7 +305,7 @@ test('R106: a host is resolved once, and the connection goes to what was checked
 test('R106: one refused address refuses the host, and no request is sent', async (t) => {
   let connections = 0
   const server = createServer(good).on('connection', () => (connections += 1))
-  const { port } = await listen(t, server)
+  const port = await listenUntilEnd(t, server)
   const resolve = async () => [
     { address: '127.0.0.1', family: 4 },
     { address: 'fe80::1%lo', family: 6 },
@@ -325,7 +316,7 @@ test('R106: one refused address refuses the host, and no request is sent', async
 })
 
 test('a second address is tried when the first one does not answer', async (t) => {
-  const { port } = await listen(t, createServer(good))
+  const port = await listenUntilEnd(t, createServer(good))
   const resolve = async () => [
     { address: '::1', family: 6 },
     { address: '127.0.0.1', family: 4 },
@@ -342,7 +333,7 @@ test('R106: plain http to localhost is refused when that is another machine', as
 })
 
 test('R106: the rules of the configuration count for this machine too', async (t) => {
-  const { port } = await listen(t, createServer(good))
+  const port = await listenUntilEnd(t, createServer(good))
   const url = `http://127.0.0.1:${port}/`
   const here = parseHostOrNetwork('127.0.0.0/8')
   assert.ok(here)
@@ -402,18 +393,10 @@ test('R106: no environment variable switches the verification off', async (t) =>
 
 /** A server that does with each connection whatever it likes. */
 async function listenRaw(t: TestContext, accept: (socket: Socket) => void): Promise<number> {
-  const sockets: Socket[] = []
-  const server = createSocketServer((socket) => {
-    sockets.push(socket.on('error', () => undefined))
-    accept(socket)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  return (server.address() as AddressInfo).port
+  return listenUntilEnd(
+    t,
+    createSocketServer((socket) => accept(socket.on('error', () => undefined))),
+  )
 }
 
 /** A good server with a certificate for this name, and the PEM of the authority behind it. */
@@ -451,6 +434,6 @@ async function serveTls(
     },
     good,
   )
-  const { port } = await listen(t, server)
+  const port = await listenUntilEnd(t, server)
   return { port, authority: authority.toString() }
 }

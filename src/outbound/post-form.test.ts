@@ -1,23 +1,17 @@
 /** Posting to real servers on this machine. The rules about addresses are those of fetch-json.ts, tested there. R106. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { listenUntilEnd } from '../../test/support/ports.ts'
 import { milliseconds } from '../base/time/duration.ts'
 import { createPostForm } from './post-form.ts'
 
 const RULES = { allowHttp: false, blockPrivateAddresses: false, allowed: [], denied: [] }
 
 async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const port = await listenUntilEnd(t, createServer(listener))
+  return `http://127.0.0.1:${port}`
 }
 
 test('the fields are sent as a form, with nothing else', async (t) => {

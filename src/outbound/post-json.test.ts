@@ -1,22 +1,16 @@
 /** Posting to a real server on this machine, a good one and several bad ones. D-139. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { listenUntilEnd } from '../../test/support/ports.ts'
 import { Secret } from '../base/secrets/secret.ts'
 import { milliseconds, seconds } from '../base/time/duration.ts'
 import { createPostJson } from './post-json.ts'
 
 async function serve(t: TestContext, listener: RequestListener): Promise<URL> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces?tenant=1`)
+  const port = await listenUntilEnd(t, createServer(listener))
+  return new URL(`http://127.0.0.1:${port}/v1/traces?tenant=1`)
 }
 
 test('a value is posted as JSON, with the configured header fields', async (t) => {

@@ -1,9 +1,7 @@
 /** docs/recipes.md is run: its blocks, as they stand there, with the people that it speaks of. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdir, readFile, symlink } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -17,6 +15,7 @@ import { newIdpKey, signJwt } from '../support/idp/external-idp.ts'
 import { enrolledPerson } from '../support/login/authenticator-app.ts'
 import { beginLogin, submitPassword } from '../support/login/login.ts'
 import { administrate } from '../support/management.ts'
+import { listenUntilEnd } from '../support/ports.ts'
 import { changeConfig } from '../support/process/child-home.ts'
 import { ADMIN, type Service, startService, temporaryFolder } from '../support/service.ts'
 
@@ -98,11 +97,5 @@ async function startActions(t: TestContext): Promise<string> {
     })
     return response.end(JSON.stringify({ count: 1, value }))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await listenUntilEnd(t, server)}`
 }

@@ -1,7 +1,28 @@
-/** Ports and listeners for services that must keep their address: over a restart, or behind a shared one. */
+/** Ports and listeners: for the small servers of tests, and for services that must keep their address. */
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+
+/** Listens on this machine, at a free port by default, and ends with the test, with its connections. Returns the port. */
+export async function listenUntilEnd(
+  t: TestContext,
+  server: Server,
+  { port = 0, host = '127.0.0.1' }: { readonly port?: number; readonly host?: string } = {},
+): Promise<number> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.listen(port, host)
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return (server.address() as AddressInfo).port
+}
 
 /**
  * A port that nobody listens on just now, below those that systems give out by themselves: any connection of another

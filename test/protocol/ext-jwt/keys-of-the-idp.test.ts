@@ -3,9 +3,7 @@
  * an IdP that is down, slow, or answers what nobody asked for. API 4.5; R105, R106, R107.
  */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { minutes, seconds } from '../../../src/base/time/duration.ts'
@@ -23,6 +21,7 @@ import {
 } from '../../support/idp/jwt-login.ts'
 import { bearer, logIn } from '../../support/login/login.ts'
 import { type Administrator, administrate } from '../../support/management.ts'
+import { listenUntilEnd } from '../../support/ports.ts'
 import { type Service, type ServiceOptions, startService } from '../../support/service.ts'
 
 async function start(t: TestContext, config: ServiceOptions['config'] = {}) {
@@ -147,13 +146,7 @@ test('R107: keys come and go', async (t) => {
 
 /** A server of whoever owns the endpoint of a signer. Ends with the test. */
 async function serve(t: TestContext, answer: RequestListener): Promise<string> {
-  const server = createServer(answer).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await listenUntilEnd(t, createServer(answer))}`
 }
 
 /** What the operator reads about a good token of a signer with this endpoint. */

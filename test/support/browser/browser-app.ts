@@ -5,11 +5,10 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { html } from '../../../src/web/login/html.ts'
-import type { SiteHost } from './site.ts'
+import { listenAs, type SiteHost } from './site.ts'
 
 export interface BrowserApp {
   readonly origin: string
@@ -46,15 +45,7 @@ export async function startBrowserApp(t: TestContext, host: SiteHost): Promise<B
     response.writeHead(200, { 'content-type': `${type}; charset=utf-8` })
     response.end(script ?? pageFor(baseUrl))
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, host === '[::1]' ? '::1' : '127.0.0.1', resolve)
-  })
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await listenAs(t, server, host)
   return {
     origin: `http://${host}:${port}`,
     use(url) {

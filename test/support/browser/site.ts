@@ -2,10 +2,10 @@
  * A small web site on this machine, for browsers to come from and to go to. Which host it is known by decides what
  * the browser takes for the same site: `localhost` and `127.0.0.1` are two.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
 import { html, type SafeHtml } from '../../../src/web/login/html.ts'
+import { listenUntilEnd } from '../ports.ts'
 
 export type SiteHost = '127.0.0.1' | 'localhost' | '[::1]'
 
@@ -20,15 +20,12 @@ export async function startSite(t: TestContext, host: SiteHost, pages: SitePages
   const server = createServer((request, response) => {
     answer(request, response, pages).catch((error: unknown) => response.destroy(error as Error))
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, host === '[::1]' ? '::1' : '127.0.0.1', resolve)
-  })
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://${host}:${(server.address() as AddressInfo).port}`
+  return `http://${host}:${await listenAs(t, server, host)}`
+}
+
+/** Listens where a browser finds the host. Returns the port. */
+export function listenAs(t: TestContext, server: Server, host: SiteHost): Promise<number> {
+  return listenUntilEnd(t, server, { host: host === '[::1]' ? '::1' : '127.0.0.1' })
 }
 
 async function answer(

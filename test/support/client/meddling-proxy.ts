@@ -3,14 +3,12 @@
  * what comes, and a test says which request or answer is changed, lost or kept waiting. Clients take it for the
  * service: the service is started with its address.
  */
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import https from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { LEAF_EXTENSIONS, openOpenssl } from '../certificates/openssl.ts'
 import type { Reply } from '../http-client.ts'
-import { freePort, webAt } from '../ports.ts'
+import { freePort, listenUntilEnd, webAt } from '../ports.ts'
 import { type Service, type ServiceOptions, startService } from '../service.ts'
 
 export interface ForwardedRequest {
@@ -126,14 +124,9 @@ async function startProxy(
   const server = https.createServer(tls, (request, response) => {
     forward(request, response).catch(() => request.socket.destroy())
   })
-  server.listen(ports.port, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
+  await listenUntilEnd(t, server, ports)
   return {
-    url: `https://localhost:${(server.address() as AddressInfo).port}`,
+    url: `https://localhost:${ports.port}`,
     ca: ca.pem,
     meddle(given) {
       meddle = given

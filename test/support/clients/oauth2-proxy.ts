@@ -3,11 +3,10 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../eventually.ts'
-import { freePort } from '../ports.ts'
+import { freePort, listenUntilEnd } from '../ports.ts'
 
 const COOKIE_REFRESH_SECONDS = 1
 
@@ -20,9 +19,7 @@ export async function startProxy(
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ name: request.headers['x-forwarded-preferred-username'] }))
   })
-  await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
-  t.after(() => application.close())
-  const upstream = `http://127.0.0.1:${(application.address() as AddressInfo).port}`
+  const upstream = `http://127.0.0.1:${await listenUntilEnd(t, application)}`
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const options = {

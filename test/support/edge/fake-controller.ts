@@ -2,12 +2,11 @@
  * A controller as far as a router sees one: a TLS server of its own that speaks the feed and answers checks, line by
  * line as the test says. docs/router.md.
  */
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import https from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { TLSSocket } from 'node:tls'
+import { listenUntilEnd } from '../ports.ts'
 import { BRAND, type EdgePki, ISSUER, TRUST_DOMAIN } from './edge-pki.ts'
 
 export interface FeedConnection {
@@ -119,14 +118,9 @@ export async function startFakeController(t: TestContext, pki: EdgePki): Promise
       else first(connection)
     },
   )
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
+  const port = await listenUntilEnd(t, server)
   return {
-    url: `https://localhost:${(server.address() as AddressInfo).port}`,
+    url: `https://localhost:${port}`,
     connection() {
       const first = opened.shift()
       if (first !== undefined) return Promise.resolve(first)

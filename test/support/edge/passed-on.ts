@@ -1,7 +1,7 @@
 /** One port whose connections go to another one, as a load balancer sends them; and which can be cut. */
-import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { listenUntilEnd } from '../ports.ts'
 
 export interface PassedOn {
   /** Ends every connection, and each new one at once, until `mend`. */
@@ -27,12 +27,8 @@ export async function passOn(t: TestContext, from: number, to: number): Promise<
     socket.on('error', () => other.destroy()).pipe(other)
     other.on('error', () => socket.destroy()).pipe(socket)
   })
-  server.listen(from, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    destroyAll()
-  })
+  await listenUntilEnd(t, server, { port: from })
+  t.after(destroyAll)
   return {
     cut() {
       target = undefined

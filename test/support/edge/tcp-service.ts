@@ -1,7 +1,7 @@
 /** A TCP service behind a gateway, on a free port of this machine. Unless told otherwise, everything comes back. */
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { listenUntilEnd } from '../ports.ts'
 
 export interface TcpService {
   readonly port: number
@@ -28,11 +28,5 @@ export async function startTcpService(
     })
     serve(socket)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  return { port: (server.address() as AddressInfo).port, sockets, ends }
+  return { port: await listenUntilEnd(t, server), sockets, ends }
 }

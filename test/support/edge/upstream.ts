@@ -3,11 +3,11 @@
  * What it answers is the test's choice; unless told otherwise, what it saw, as JSON.
  */
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TestContext } from 'node:test'
+import { listenUntilEnd } from '../ports.ts'
 
 export interface SeenRequest {
   readonly method: string
@@ -94,13 +94,7 @@ export async function startUpstream(
     if (options.onTunnel !== undefined) options.onTunnel(socket)
     else socket.pipe(socket)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await listenUntilEnd(t, server)
   return {
     port,
     url: `http://127.0.0.1:${port}`,

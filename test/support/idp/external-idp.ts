@@ -2,14 +2,13 @@
  * Somebody else who signs JWTs: a real HTTP server on this machine that publishes a JWK set, with keys that come
  * and go, outages, and tokens of every kind.
  */
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import type { ExternalJwtSignerId } from '../../../src/base/ids.ts'
 import { instant } from '../../../src/base/time/instant.ts'
 import type { ExternalJwtSigner } from '../../../src/domain/ext-jwt/signer.ts'
+import { listenUntilEnd } from '../ports.ts'
 
 export interface IdpKey {
   readonly alg: string
@@ -76,13 +75,7 @@ export class ExternalIdp {
       response.writeHead(idp.isDown ? 503 : 200, { 'content-type': 'application/jwk-set+json' })
       response.end(JSON.stringify({ keys: idp.keys }))
     })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    t.after(() => {
-      server.close()
-      server.closeAllConnections()
-    })
-    const { port } = server.address() as AddressInfo
+    const port = await listenUntilEnd(t, server)
     const idp = new ExternalIdp(
       `http://127.0.0.1:${port}/jwks`,
       keys.map(({ jwk }) => jwk),

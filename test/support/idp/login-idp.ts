@@ -4,13 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { epochSeconds } from '../../../src/base/time/instant.ts'
 import type { Administrator } from '../management.ts'
+import { listenUntilEnd } from '../ports.ts'
 import type { Service } from '../service.ts'
 import { type IdpKey, newIdpKey, signJwt } from './external-idp.ts'
 import { AUDIENCE } from './jwt-login.ts'
@@ -100,13 +99,7 @@ export async function startLoginIdp(
     if (idp.answer !== undefined) return idp.answer(response, form)
     return json(...(await tokens(form)))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const issuer = `http://127.0.0.1:${await listenUntilEnd(t, server)}`
 
   const idp: LoginIdp = {
     issuer,

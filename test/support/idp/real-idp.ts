@@ -4,14 +4,13 @@
  * tokens and JWT access tokens.
  */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { exportJWK, generateKeyPair } from 'jose'
 import { Provider } from 'oidc-provider'
 import * as client from 'openid-client'
-import { freePort } from '../ports.ts'
+import { freePort, listenUntilEnd } from '../ports.ts'
 
 /** What the API that access tokens are for is called; the audience of those tokens. */
 export const API = 'https://latchkey.example/api'
@@ -62,12 +61,8 @@ export async function startRealIdp(
         return provider.interactionFinished(request, response, said)
       })
     }
-  }).listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
   })
+  await listenUntilEnd(t, server, { port })
 
   const app = await client.discovery(new URL(issuer), APP, undefined, client.None(), {
     execute: [client.allowInsecureRequests],

@@ -1,11 +1,10 @@
 /** A collector of traces, as small as one can be: takes OTLP over HTTP, as JSON, and remembers every span. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { eventually } from '../eventually.ts'
+import { listenUntilEnd } from '../ports.ts'
 
 export interface CollectedSpan {
   readonly traceId: string
@@ -46,12 +45,7 @@ export async function startCollector(
     bodies.push(await text(request))
     answer(request, response)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
+  const port = await listenUntilEnd(t, server)
   const spans = () =>
     bodies.flatMap((body) =>
       JSON.parse(body).resourceSpans.flatMap(
@@ -60,7 +54,7 @@ export async function startCollector(
       ),
     )
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`,
+    endpoint: `http://127.0.0.1:${port}/v1/traces`,
     bodies,
     authorizations,
     spans,

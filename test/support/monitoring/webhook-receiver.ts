@@ -1,10 +1,9 @@
 /** A receiver of notifications, as docs/enrollment.md writes one: it keeps what has a good signature. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
+import { listenUntilEnd } from '../ports.ts'
 
 export interface ReceivedNotice {
   readonly id: string
@@ -36,12 +35,6 @@ export async function startReceiver(
     received.push({ id, isSigned, body: JSON.parse(body) })
     answer(received.length, response, request)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await listenUntilEnd(t, server)
   return { url: `http://127.0.0.1:${port}/latchkey`, received }
 }

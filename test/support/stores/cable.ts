@@ -1,7 +1,7 @@
 /** A cable between the service and its PostgreSQL: it can be pulled, silenced, and repaired, and counts round trips. */
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { listenUntilEnd } from '../ports.ts'
 
 export interface Cable {
   /** The URL of the same database, at this end of the cable. */
@@ -47,17 +47,11 @@ export async function startCable(t: TestContext, url: string): Promise<Cable> {
     })
     far.on('data', (bytes) => own.isSilent || near.write(bytes))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const near = new URL(url)
+  near.port = String(await listenUntilEnd(t, server))
   const cut = () => {
     for (const socket of open) socket.destroy()
   }
-  t.after(() => {
-    server.close()
-    cut()
-  })
-  const near = new URL(url)
-  near.port = String((server.address() as AddressInfo).port)
   return {
     url: near.href,
     pull() {
