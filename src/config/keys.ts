@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import type { DurationRule } from './durations.ts'
 import { ControllerFile } from './schema.ts'
+import { distance } from './shown/distance.ts'
 import { durationRules, type KeyFacts, keyFacts } from './values.ts'
 
 export interface Key {
@@ -68,7 +69,7 @@ export function suggestKey(path: readonly PropertyKey[], keys: readonly Key[] = 
     (key) => key.name,
   )
   const nearest = beside
-    .map((known) => ({ known, distance: editDistance(name, known.toLowerCase()) }))
+    .map((known) => ({ known, distance: distance(name, known.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)[0]
   const isNear = (limit: number): boolean => nearest !== undefined && nearest.distance <= limit
   const elsewhere = allKeys(keys).find((key) => key.name.toLowerCase() === name)
@@ -82,23 +83,6 @@ export function suggestKey(path: readonly PropertyKey[], keys: readonly Key[] = 
 
 // Longer than every key of ours; comparing longer names would be wasted work.
 const MAX_COMPARED = 64
-
-/** Returns how many letters must be added, dropped, replaced or swapped with their neighbor. */
-function editDistance(a: string, b: string): number {
-  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
-  const cell = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    rows.push(row)
-    for (let j = 1; j <= b.length; j++) {
-      const isSwap = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      const replaced = cell(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const swapped = isSwap ? cell(i - 2, j - 2) + 1 : replaced
-      row.push(Math.min(replaced, swapped, cell(i - 1, j) + 1, cell(i, j - 1) + 1))
-    }
-  }
-  return cell(a.length, b.length)
-}
 
 /** Unwraps a zod type, collecting its metadata, until a section, a list or a value is left. */
 function look(name: string, path: string, schema: z.core.$ZodType): Key {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { COMMANDS } from './commands.ts'
-import { didYouMean, distance, suggestedCommands, suggestedOptions } from './did-you-mean.ts'
+import { didYouMean, suggestedCommands, suggestedOptions } from './did-you-mean.ts'
 import { findCommand, meaningOf } from './find-command.ts'
 
 test('two words mean the same command in either order, in the singular and in the plural', () => {
@@ -61,18 +61,4 @@ test('a suggestion is a question', () => {
   assert.equal(didYouMean([]), '')
   assert.equal(didYouMean(['a']), '. Did you mean "a"?')
   assert.equal(didYouMean(['a', 'b', 'c']), '. Did you mean "a", "b" or "c"?')
-})
-
-test('the distance counts letters that are added, removed, replaced or swapped', () => {
-  const cases: readonly (readonly [string, string, number])[] = [
-    ['', '', 0],
-    ['', 'abc', 3],
-    ['abc', '', 3],
-    ['abc', 'abc', 0],
-    ['abc', 'abd', 1],
-    ['abc', 'acb', 1],
-    ['abc', 'bc', 1],
-    ['kitten', 'sitting', 3],
-  ]
-  for (const [from, to, steps] of cases) assert.equal(distance(from, to), steps, `${from} ${to}`)
 })
