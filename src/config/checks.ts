@@ -12,6 +12,7 @@ import {
   parseHostPort,
   withoutBrackets,
 } from '../base/host-port.ts'
+import type { BindPoint } from './config.ts'
 import { formatPath } from './keys.ts'
 import type { Problem } from './problems.ts'
 
@@ -203,7 +204,8 @@ function* listenerProblems(listener: unknown, path: Path): Iterable<Problem> {
   }
 }
 
-function bindPointOf(value: unknown): { interface: HostPort; address: HostPort } | undefined {
+/** Undefined if a part is missing or not valid. */
+export function bindPointOf(value: unknown): BindPoint | undefined {
   const [place, address] = [get(value, 'interface'), get(value, 'address')].map((text) =>
     typeof text === 'string' ? parseHostPort(text) : undefined,
   )

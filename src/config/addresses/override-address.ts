@@ -3,7 +3,7 @@
  * this run. D-337. Works on the parsed file, so that the replaced addresses pass the same checks as written ones.
  */
 import { formatHostPort, parseHostPort } from '../../base/host-port.ts'
-import { get, withPortOf } from '../checks.ts'
+import { bindPointOf, get } from '../checks.ts'
 import { bindPointsFor, readAddress } from './bind-points.ts'
 
 /** What the operator asked for; at least one of the two has an effect. */
@@ -98,15 +98,9 @@ function pointsOf(listener: unknown): readonly Point[] {
   const list = get(listener, 'bindPoints')
   if (!Array.isArray(list)) return []
   return list.flatMap((entry) => {
-    const [place, address] = [get(entry, 'interface'), get(entry, 'address')].map((text) =>
-      typeof text === 'string' ? parseHostPort(text) : undefined,
-    )
-    if (place === undefined || address === undefined) return []
-    return [
-      {
-        interface: formatHostPort(place),
-        address: formatHostPort(withPortOf(place, address)),
-      },
-    ]
+    const point = bindPointOf(entry)
+    if (point === undefined) return []
+    const { interface: place, address } = point
+    return [{ interface: formatHostPort(place), address: formatHostPort(address) }]
   })
 }

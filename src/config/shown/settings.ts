@@ -2,6 +2,7 @@
  * The configuration as its operator wrote it, one line for each value, for people who may read it and must not learn a
  * secret from it: variables stay unresolved, and credentials are left out. D-372.
  */
+import { get } from '../checks.ts'
 import type { Setting } from '../config.ts'
 import type { Adjustment } from '../durations.ts'
 import { KEYS, type Key } from '../keys.ts'
@@ -13,7 +14,7 @@ export function settingsOf(tree: unknown, adjustments: readonly Adjustment[]): r
   function linesOf(keys: readonly Key[], section: unknown, path: string): readonly Setting[] {
     return keys.flatMap((key) => {
       const at = path === '' ? key.name : `${path}.${key.name}`
-      const given = memberOf(section, key.name)
+      const given = get(section, key.name) ?? undefined
       if (key.children.length > 0) {
         if (!key.isList) return linesOf(key.children, given, at)
         const entries = Array.isArray(given) ? given : []
@@ -63,11 +64,4 @@ function withoutCredentials(text: string): string {
   if (!text.includes('://')) return text
   // Greedy: a password may contain another @ or a slash.
   return text.replace(/\/\/.*@/s, '//…@').replace(/\?.*$/s, '?…')
-}
-
-function memberOf(section: unknown, name: string): unknown {
-  if (typeof section !== 'object' || section === null || !Object.hasOwn(section, name)) {
-    return undefined
-  }
-  return Reflect.get(section, name) ?? undefined
 }
