@@ -24,7 +24,7 @@ import type { ProofKey } from './proof-key.ts'
 import { isFresh, type SavedSession } from './saved-session.ts'
 import type { TokenEndpoint } from './tokens.ts'
 import { refusalIn, refusalOf } from './wire/answers.ts'
-import type { Wire, WireAnswer } from './wire/https-wire.ts'
+import { formRequest, type Wire, type WireAnswer } from './wire/https-wire.ts'
 import type { Provider } from './wire/provider.ts'
 
 export interface Session {
@@ -250,18 +250,8 @@ export function createSession(
     async logout() {
       await refreshing?.catch(() => undefined)
       // D-30: the ID token names the session, even if everything else has expired.
-      const answer = await wire.send({
-        method: 'POST',
-        url: deps.provider.endSession,
-        headers: {
-          'content-type': 'application/x-www-form-urlencoded',
-          accept: 'application/json',
-        },
-        body: new URLSearchParams({
-          client_id: clientId,
-          id_token_hint: state.idToken,
-        }).toString(),
-      })
+      const fields = { client_id: clientId, id_token_hint: state.idToken }
+      const answer = await wire.send(formRequest(deps.provider.endSession, fields))
       if (answer.status !== 200) throw refusalOf(answer, 'the logout')
       ended = over('LOGGED_OUT', 'the session was logged out')
       const { refreshToken: _, ...rest } = state

@@ -8,7 +8,7 @@ import { type Instant, instant } from '../base/time/instant.ts'
 import { SessionEnded, UnexpectedAnswer } from './errors.ts'
 import type { ProofKey } from './proof-key.ts'
 import { codeOf, isLost, jsonOf, refusalIn, refusalOf } from './wire/answers.ts'
-import type { Wire, WireAnswer, WireRequest } from './wire/https-wire.ts'
+import { formRequest, type Wire, type WireAnswer } from './wire/https-wire.ts'
 import type { Provider } from './wire/provider.ts'
 
 export interface TokenAnswer {
@@ -63,17 +63,8 @@ export function createTokenEndpoint(deps: {
     signal?: AbortSignal,
   ): Promise<{ readonly answer: WireAnswer; readonly askedAt: Instant }> {
     const askedAt = clock.now()
-    const request: WireRequest = {
-      method: 'POST',
-      url: provider.token,
-      headers: {
-        'content-type': 'application/x-www-form-urlencoded',
-        accept: 'application/json',
-      },
-      body: new URLSearchParams({ client_id: clientId, ...form }).toString(),
-      signal,
-      isAlone: true,
-    }
+    const fields = { client_id: clientId, ...form }
+    const request = { ...formRequest(provider.token, fields), signal, isAlone: true }
     const answer = await (key === undefined ? wire.send(request) : key.send(wire, request))
     return { answer, askedAt }
   }

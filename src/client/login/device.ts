@@ -11,7 +11,7 @@ import { LoginCancelled, LoginRefused, ServerUnavailable, UnexpectedAnswer } fro
 import type { Session, SessionOptions } from '../session.ts'
 import type { TokenAnswer } from '../tokens.ts'
 import { codeOf, jsonOf, refusalIn, refusalOf } from '../wire/answers.ts'
-import type { Wire, WireAnswer } from '../wire/https-wire.ts'
+import { formRequest, type Wire, type WireAnswer } from '../wire/https-wire.ts'
 import type { Provider } from '../wire/provider.ts'
 import type { Wishes } from './authorization.ts'
 
@@ -68,16 +68,8 @@ export async function beginDeviceLogin(
     throw new UnexpectedAnswer('the server offers no login for devices without a browser')
   }
   const askedAt = clock.now()
-  const answer = await wire.send({
-    method: 'POST',
-    url: provider.deviceAuthorization,
-    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-    body: new URLSearchParams({
-      client_id: clientId,
-      scope: ['openid', ...scopes].join(' '),
-    }).toString(),
-    signal,
-  })
+  const fields = { client_id: clientId, scope: ['openid', ...scopes].join(' ') }
+  const answer = await wire.send({ ...formRequest(provider.deviceAuthorization, fields), signal })
   if (answer.status !== 200) throw refusalOf(answer, 'the login')
   const asked = readAnswer(jsonOf(answer) ?? {}, provider.issuer, askedAt)
   const given = new AbortController()

@@ -42,6 +42,16 @@ export interface Wire {
   close(): void
 }
 
+/** A form for an OAuth endpoint (RFC 6749 appendix B), which answers with JSON. */
+export function formRequest(url: URL, fields: Readonly<Record<string, string>>): WireRequest {
+  return {
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+    body: new URLSearchParams(fields).toString(),
+  }
+}
+
 /** The default for each request. */
 export const TIMEOUT_MILLISECONDS = 30_000
 
