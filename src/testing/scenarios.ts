@@ -1,5 +1,5 @@
 /** Brings a bad day about, on the running service: bad-days.ts says what each of them is. */
-import { Failure } from '../errors/catalogue.ts'
+import { CATALOGUE, Failure } from '../errors/catalogue.ts'
 import { failureHeaders } from '../http/faces/challenge-header.ts'
 import { apiErrorBody, oauthErrorBody } from '../http/faces/error-bodies.ts'
 import {
@@ -103,7 +103,7 @@ function answerOf(failure: Failure, face: 'api' | 'oauth'): GivenAnswer {
     ([name, value]) => [name, String(value)] as const,
   )
   return {
-    status: STATUS[failure.code as keyof typeof STATUS],
+    status: CATALOGUE[failure.code].status,
     headers: {
       ...Object.fromEntries(fields),
       'content-type': 'application/json',
@@ -113,5 +113,3 @@ function answerOf(failure: Failure, face: 'api' | 'oauth'): GivenAnswer {
     body: JSON.stringify(body),
   }
 }
-
-const STATUS = { UNAUTHORIZED: 401, RATE_LIMITED: 429, NOT_READY: 503 } as const
