@@ -1,7 +1,7 @@
 /** The page around the content: header with search, navigation, sections of this page, previous and next. */
 import { html, type SafeHtml } from '../../src/web/login/html.ts'
 import { type Group, NAVIGATION } from './navigation.ts'
-import { relativeUrl, type Source } from './sources.ts'
+import { relativeUrl, type Source, sourceAt } from './sources.ts'
 
 /** Replaced by the content, which is already HTML. */
 const CONTENT = '[content]'
@@ -103,12 +103,6 @@ function neighbours(sources: readonly Source[], current: Source): SafeHtml | str
 ${link(order[at - 1], 'prev')}
 ${link(order[at + 1], 'next')}
 </nav>`
-}
-
-function sourceAt(sources: readonly Source[], path: string): Source {
-  const page = sources.find((one) => one.path === path)
-  if (page === undefined) throw new Error(`the navigation names ${path}, which is not there`)
-  return page
 }
 
 function titleOf({ url, title }: Source): string {

@@ -67,20 +67,18 @@ export function normalRequests({
     ['limit', '10'],
     ['offset', '0'],
   ]
-  const accountForm = (...more: Pairs): NormalRequest => ({
+  const formOf = (site: string, ...more: Pairs): NormalRequest => ({
     fields: [['formToken', 'x'.repeat(43)], ...more],
-    headers: [['Cookie', `__Host-latchkey-account=${'x'.repeat(300)}`]],
+    headers: [['Cookie', `__Host-latchkey-${site}=${'x'.repeat(300)}`]],
   })
-  const consoleForm: NormalRequest = {
-    fields: [['formToken', 'x'.repeat(43)]],
-    headers: [['Cookie', `__Host-latchkey-console=${'x'.repeat(300)}`]],
-  }
-  const deviceForm: NormalRequest = {
-    fields: [
-      ['formToken', 'x'.repeat(43)],
-      ['user_code', 'BCDF-GHJK'],
+  const accountForm = (...more: Pairs) => formOf('account', ...more)
+  const consoleForm = formOf('console')
+  const deviceForm = formOf('device', ['user_code', 'BCDF-GHJK'])
+  const callback: NormalRequest = {
+    query: [
+      ['code', 'x'.repeat(43)],
+      ['state', 'x'.repeat(22)],
     ],
-    headers: [['Cookie', `__Host-latchkey-device=${'x'.repeat(300)}`]],
   }
   return {
     'GET /version': nothing,
@@ -164,12 +162,7 @@ export function normalRequests({
     'GET /device/confirm': { query: [['user_code', 'BCDF-GHJK']] },
     'POST /device/approve': deviceForm,
     'POST /device/deny': deviceForm,
-    'GET /device/callback': {
-      query: [
-        ['code', 'x'.repeat(43)],
-        ['state', 'x'.repeat(22)],
-      ],
-    },
+    'GET /device/callback': callback,
     'GET /device/sign-in': nothing,
     'POST /device/sign-out': deviceForm,
     'GET /device/signed-out': nothing,
@@ -183,12 +176,7 @@ export function normalRequests({
       ],
     },
     'GET /oidc/keys': nothing,
-    'GET /account/callback': {
-      query: [
-        ['code', 'x'.repeat(43)],
-        ['state', 'x'.repeat(22)],
-      ],
-    },
+    'GET /account/callback': callback,
     'GET /account/confirm': nothing,
     'POST /account/sign-out': accountForm(),
     'GET /account/signed-out': nothing,
@@ -215,12 +203,7 @@ export function normalRequests({
     'GET /console/search': { query: [['q', 'nothing']] },
     'GET /console/signed-out': nothing,
     'GET /console/assets/:name': nothing,
-    'GET /console/callback': {
-      query: [
-        ['code', 'x'.repeat(43)],
-        ['state', 'x'.repeat(22)],
-      ],
-    },
+    'GET /console/callback': callback,
     'POST /console/sign-out': consoleForm,
     'POST /console/identities/:id/disable': consoleForm,
     'GET /': nothing,
