@@ -1,12 +1,14 @@
 /** Administrator commands other than writing entities: blocking and unblocking, dry runs, keys, events. */
 import { EXPIRY_KINDS } from '../../entities/expiring.ts'
 import { SESSION_OPTIONS } from '../contexts/session-options.ts'
-import { type Command, command } from '../table/command.ts'
+import { type Command, commandFor } from '../table/command.ts'
 import { BODY, YES } from './entities/entity-commands.ts'
 import { optionsOf } from './entities/fields.ts'
 import { POLICIES } from './entities/resources/policies.ts'
 import { QR_OPTION } from './qr-option.ts'
 import { WAIT } from './sessions/wait-option.ts'
+
+const command = commandFor('administrator')
 
 const RESET_OPTIONS = {
   'expires-at': {
@@ -21,7 +23,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'describe identity',
     what: 'show an identity with its credentials, sessions and newest events',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'identity' }],
     options: SESSION_OPTIONS,
     examples: ['latchkey describe identity alice'],
@@ -30,7 +31,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'describe session',
     what: 'show everything that happened to a session, and who has confirmed its end',
-    audience: 'administrator',
     operands: [{ name: 'ID', names: 'session' }],
     options: SESSION_OPTIONS,
     examples: ['latchkey describe session 3k9x1m7q2v5b8n4c6z0'],
@@ -39,7 +39,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'create router',
     what: 'create a router, and the one-time token that its gateway enrolls with',
-    audience: 'administrator',
     operands: [{ name: 'NAME' }],
     options: {
       host: {
@@ -59,7 +58,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'list routers',
     what: 'list edge routers, with the time of their last contact',
-    audience: 'administrator',
     options: SESSION_OPTIONS,
     examples: ['latchkey list routers'],
     load: async () => (await import('./routers/list-routers.ts')).listRouters,
@@ -67,7 +65,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'disable identity',
     what: 'disable identities: refuse their logins and end their sessions',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'identity', isList: true }],
     options: {
       ...WAIT,
@@ -84,7 +81,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'enable identity',
     what: 'enable disabled identities',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'identity', isList: true }],
     options: SESSION_OPTIONS,
     examples: ['latchkey enable identity alice bob'],
@@ -93,7 +89,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'unlock',
     what: 'unlock a password that is locked after too many failures',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'authenticator', isList: true }],
     options: SESSION_OPTIONS,
     examples: ['latchkey unlock alice'],
@@ -102,7 +97,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 're-enroll',
     what: 'replace a password or certificate with an invitation; it stops working at once',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'identity' }],
     options: {
       method: {
@@ -125,7 +119,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'reset password',
     what: 'create a link with which a person chooses a new password; the current one works until then',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'identity' }],
     options: RESET_OPTIONS,
     examples: ['latchkey reset password alice', 'latchkey reset password alice --qr'],
@@ -134,7 +127,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'reset mfa',
     what: 'create a link with which a person replaces a lost authenticator app or passkey',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'identity' }],
     options: RESET_OPTIONS,
     examples: ['latchkey reset mfa alice'],
@@ -143,7 +135,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'mfa remove',
     what: 'remove the TOTP, the passkeys and the recovery codes of an identity, for a lost phone',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'identity', isList: true }],
     options: { ...YES, ...SESSION_OPTIONS },
     examples: ['latchkey mfa remove alice'],
@@ -152,7 +143,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'passkeys list',
     what: 'list the passkeys of an identity',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'identity' }],
     options: SESSION_OPTIONS,
     examples: ['latchkey passkeys list alice'],
@@ -161,7 +151,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'passkeys remove',
     what: 'remove one passkey of an identity, and end the sessions that it began',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'identity' }, { name: 'PASSKEY' }],
     options: { ...YES, ...SESSION_OPTIONS },
     examples: ['latchkey passkeys remove alice 3k9x1m7q2v5b8n4c6z0'],
@@ -170,7 +159,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'sessions end-all',
     what: 'end all sessions of one identity, or of all',
-    audience: 'administrator',
     options: {
       identity: { value: 'NAME', names: 'identity', what: 'of this identity' },
       everybody: { what: 'of all identities, including your own' },
@@ -187,7 +175,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'policy what-if',
     what: 'preview a change of a policy: who could no longer sign in, which sessions would end',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'policy' }],
     options: { ...optionsOf(POLICIES.update?.fields ?? []), ...BODY, ...SESSION_OPTIONS },
     examples: ['latchkey policy what-if default --no-allow-password --require-totp'],
@@ -196,7 +183,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'signer check',
     what: 'check a JWT against a signer, step by step, without logging in',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'signer' }],
     options: {
       jwt: { value: 'FILE', what: 'the JWT; - is standard input' },
@@ -208,7 +194,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'ca verify',
     what: 'prove that you have the key of a CA, with a certificate that has its token as common name',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'ca' }],
     options: {
       cert: { value: 'FILE', what: 'the certificate in PEM; - is standard input' },
@@ -220,7 +205,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'ca token',
     what: 'print the token that a certificate for "ca verify" has as its common name',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'ca' }],
     options: SESSION_OPTIONS,
     examples: [
@@ -231,7 +215,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'ca jwt',
     what: 'print the JWT with which holders of a certificate of a CA enroll themselves',
-    audience: 'administrator',
     operands: [{ name: 'NAME', names: 'ca' }],
     options: SESSION_OPTIONS,
     examples: ['latchkey ca jwt factory > factory.jwt'],
@@ -240,7 +223,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'overview',
     what: 'show sign-ins, sessions, instances, what expires soon and the last backup',
-    audience: 'administrator',
     options: SESSION_OPTIONS,
     examples: ['latchkey overview'],
     load: async () => (await import('./overview.ts')).showOverview,
@@ -248,7 +230,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'expiry',
     what: 'list certificates, CAs and signing keys by their end',
-    audience: 'administrator',
     options: {
       days: { value: 'N', what: 'only what ends within N days; exit code 1 if there is any' },
       kind: { value: 'KIND', choices: EXPIRY_KINDS, what: 'only of this kind' },
@@ -260,7 +241,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'keys list',
     what: 'list the keys that sign tokens',
-    audience: 'administrator',
     options: SESSION_OPTIONS,
     examples: ['latchkey keys list'],
     load: async () => (await import('./keys.ts')).listKeys,
@@ -268,7 +248,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'events',
     what: 'show the newest audit events, the newest last',
-    audience: 'administrator',
     options: {
       follow: { what: 'keep printing new events until Ctrl-C' },
       type: { value: 'TYPE', what: 'only of this type, such as login.failed' },
@@ -298,7 +277,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'explain',
     what: 'explain why a request was refused, and what to do',
-    audience: 'administrator',
     operands: [{ name: 'REQUEST-ID', isOptional: true }],
     options: {
       last: { what: 'the newest request that was refused, instead of an id' },

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EXIT, type Io, Misuse } from '../terminal/io.ts'
-import { command, ForeignOption } from './command.ts'
+import { commandFor, ForeignOption } from './command.ts'
 
 const io = {} as Io
+const command = commandFor('person')
 
 /** A command that remembers what it was called with. */
 function remembering() {
@@ -12,7 +13,6 @@ function remembering() {
   const one = command({
     words: 'cut bread',
     what: 'cut bread',
-    audience: 'person',
     operands: [{ name: 'LOAF' }, { name: 'KNIFE', isOptional: true }],
     options: {
       thick: { what: 'in thick slices' },
@@ -83,7 +83,6 @@ test('a command without operands names the one that it got, and articles fit', a
 const BREAD = {
   words: 'cut bread',
   what: 'cut bread',
-  audience: 'person',
   options: {},
   examples: [],
   load: async () => async () => EXIT.ok,

@@ -75,20 +75,24 @@ export type Execute<O extends Options> = (
   operands: readonly string[],
 ) => Promise<ExitCode>
 
-export function command<const O extends Options>(
-  given: Described & {
-    readonly options: O
-    /** Loaded only when it is called, so that no command waits for the modules of another. */
-    readonly load: () => Promise<Execute<O>>
-  },
-): Command {
-  const { load, ...described } = given
-  return {
-    ...described,
-    async run(args, io) {
-      const { values, operands } = readArguments(described, args)
-      return (await load())(values as Values<O>, io, operands)
+/** Returns what declares a command for this audience. */
+export function commandFor(audience: Audience) {
+  return <const O extends Options>(
+    given: Omit<Described, 'audience'> & {
+      readonly options: O
+      /** Loaded only when it is called, so that no command waits for the modules of another. */
+      readonly load: () => Promise<Execute<O>>
     },
+  ): Command => {
+    const { load, ...described } = given
+    return {
+      ...described,
+      audience,
+      async run(args, io) {
+        const { values, operands } = readArguments(described, args)
+        return (await load())(values as Values<O>, io, operands)
+      },
+    }
   }
 }
 
@@ -103,7 +107,7 @@ export class ForeignOption extends Misuse {
 }
 
 function readArguments(
-  { words, options, operands = [] }: Omit<Command, 'run'>,
+  { words, options, operands = [] }: Pick<Command, 'words' | 'options' | 'operands'>,
   args: readonly string[],
 ) {
   const { values, positionals } = parse(args, options)

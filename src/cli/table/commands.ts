@@ -2,14 +2,15 @@
 import { ACTION_COMMANDS } from '../admin/action-commands.ts'
 import { ENTITY_COMMANDS } from '../admin/entities/entity-commands.ts'
 import { SESSION_OPTIONS } from '../contexts/session-options.ts'
-import { type Command, command, NAMED_ENTITIES } from './command.ts'
+import { type Command, commandFor, NAMED_ENTITIES } from './command.ts'
 import { PERSON_COMMANDS } from './person-commands.ts'
 import { SERVICE_COMMANDS } from './service-commands.ts'
+
+const command = commandFor('person')
 
 const COMPLETION = command({
   words: 'completion',
   what: 'print a script that makes a shell complete commands, options and names',
-  audience: 'person',
   operands: [{ name: 'SHELL', choices: ['bash', 'zsh', 'fish'] }],
   options: {},
   examples: [
@@ -25,7 +26,6 @@ const COMPLETION = command({
 const NAMES = command({
   words: 'completion names',
   what: 'print the names that a shell offers, from the server; nothing if it cannot be asked',
-  audience: 'person',
   operands: [{ name: 'ENTITY', choices: NAMED_ENTITIES }],
   options: {
     prefix: { value: 'TEXT', what: 'only names that begin with this' },

@@ -1,15 +1,15 @@
 /** The commands for users. docs/cli.md. */
 import { WAIT } from '../admin/sessions/wait-option.ts'
 import { SESSION_OPTIONS } from '../contexts/session-options.ts'
-import { type Command, command } from './command.ts'
+import { type Command, commandFor } from './command.ts'
 
+const command = commandFor('person')
 const { context, json } = SESSION_OPTIONS
 
 export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'login',
     what: 'log in, by default with a browser, and stay logged in',
-    audience: 'person',
     options: {
       url: {
         value: 'URL',
@@ -54,7 +54,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'logout',
     what: 'log out: end the session on the server and here',
-    audience: 'person',
     options: { context, ...WAIT },
     examples: ['latchkey logout', 'latchkey logout --context work', 'latchkey logout --wait 10'],
     load: async () => (await import('../person/logout.ts')).logOut,
@@ -62,7 +61,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'whoami',
     what: 'show who is logged in, where, and since when',
-    audience: 'person',
     options: SESSION_OPTIONS,
     examples: ['latchkey whoami', 'latchkey whoami --context work --json'],
     load: async () => (await import('../person/whoami.ts')).whoAmI,
@@ -70,7 +68,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'token',
     what: 'print a fresh access token',
-    audience: 'person',
     options: SESSION_OPTIONS,
     examples: [
       'curl -H "Authorization: Bearer $(latchkey token)" https://auth.example.com/edge/client/v1/current-identity',
@@ -81,7 +78,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'cert',
     what: 'create a key and get a session certificate for it, as PEM files',
-    audience: 'person',
     options: {
       out: {
         value: 'DIR',
@@ -95,7 +91,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'connect',
     what: 'reach a TCP service behind a gateway, such as PostgreSQL or SSH',
-    audience: 'person',
     operands: [{ name: 'GATEWAY/SERVICE' }],
     options: {
       listen: {
@@ -118,7 +113,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'enroll',
     what: 'exchange an invitation for a password or a certificate',
-    audience: 'person',
     operands: [{ name: 'FILE' }],
     options: {
       out: {
@@ -145,7 +139,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'password',
     what: 'change your own password; all your other sessions end',
-    audience: 'person',
     options: SESSION_OPTIONS,
     examples: ['latchkey password', 'latchkey password < current-and-new.txt'],
     load: async () => (await import('../person/account/password.ts')).changePassword,
@@ -153,7 +146,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'mfa status',
     what: 'show whether your logins ask for a TOTP code, and how many recovery codes are left',
-    audience: 'person',
     options: SESSION_OPTIONS,
     examples: ['latchkey mfa status'],
     load: async () => (await import('../person/account/mfa.ts')).showMfa,
@@ -161,7 +153,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'mfa enable',
     what: 'set up an authenticator app, with a QR code in the terminal',
-    audience: 'person',
     options: { context },
     examples: ['latchkey mfa enable'],
     load: async () => (await import('../person/account/mfa.ts')).enableMfa,
@@ -169,7 +160,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'mfa disable',
     what: 'remove the authenticator app; asks for a code',
-    audience: 'person',
     options: SESSION_OPTIONS,
     examples: ['latchkey mfa disable'],
     load: async () => (await import('../person/account/mfa.ts')).disableMfa,
@@ -177,7 +167,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'mfa recovery-codes',
     what: 'print new recovery codes, which void the old ones; asks for a code',
-    audience: 'person',
     options: SESSION_OPTIONS,
     examples: ['latchkey mfa recovery-codes'],
     load: async () => (await import('../person/account/mfa.ts')).renewRecoveryCodes,
@@ -185,7 +174,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'context list',
     what: 'list your contexts: servers and logins',
-    audience: 'person',
     options: { json },
     examples: ['latchkey context list', 'latchkey context list --json'],
     load: async () => (await import('../person/contexts.ts')).listContexts,
@@ -193,7 +181,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'context use',
     what: 'switch to another context',
-    audience: 'person',
     operands: [{ name: 'NAME', names: 'contexts' }],
     options: {},
     examples: ['latchkey context use work'],
@@ -202,7 +189,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
   command({
     words: 'context remove',
     what: 'delete a context and its credentials',
-    audience: 'person',
     operands: [{ name: 'NAME', names: 'contexts' }],
     options: {},
     examples: ['latchkey context remove work'],

@@ -1,7 +1,9 @@
 /** The commands for operators of the service. */
 import { WAIT } from '../admin/sessions/wait-option.ts'
 import { readHomeOptions } from '../home/home-options.ts'
-import { command } from './command.ts'
+import { commandFor } from './command.ts'
+
+const command = commandFor('service')
 
 export const HOME_OPTIONS = {
   home: { value: 'DIR', what: 'the home folder (else LATCHKEY_HOME, else ./latchkey-data)' },
@@ -25,7 +27,6 @@ export const SERVICE_COMMANDS = [
   command({
     words: 'run',
     what: 'start the service; create its home first if there is none',
-    audience: 'service',
     options: RUN_OPTIONS,
     examples: ['latchkey run', 'latchkey run --home /srv/latchkey', 'latchkey run --port 8443'],
     load: async () => {
@@ -36,7 +37,6 @@ export const SERVICE_COMMANDS = [
   command({
     words: 'demo',
     what: 'try everything: a service, users, an IdP and a gateway, until Ctrl-C',
-    audience: 'service',
     options: { port: { value: 'PORT', what: 'port of the service; default: a free one' } },
     examples: ['latchkey demo', 'latchkey demo --port 1280'],
     load: async () => (await import('../commands/demo.ts')).runDemo,
@@ -44,7 +44,6 @@ export const SERVICE_COMMANDS = [
   command({
     words: 'fake-server',
     what: 'start a controller for testing clients, which fails in the ways that you choose',
-    audience: 'service',
     options: {
       list: { what: 'print the scenarios, and what a good client does in each' },
       scenario: {
@@ -74,7 +73,6 @@ export const SERVICE_COMMANDS = [
   command({
     words: 'init',
     what: 'create the home, the database and the administrator, without starting the service',
-    audience: 'service',
     options: { ...HOME_OPTIONS, port: { value: 'PORT', what: 'port of a new home' } },
     examples: ['LATCHKEY_ADDRESS=auth.example.com:443 latchkey init --home /srv/latchkey'],
     load: async () => (await import('../commands/init.ts')).initHome,
@@ -82,7 +80,6 @@ export const SERVICE_COMMANDS = [
   command({
     words: 'trust',
     what: 'make the browsers of this user trust the CA of a service; shows what it does and asks',
-    audience: 'service',
     options: {
       ...HOME_OPTIONS,
       ca: { value: 'FILE', what: 'another CA, in PEM; default: the one of the home' },
@@ -98,7 +95,6 @@ export const SERVICE_COMMANDS = [
   command({
     words: 'config check',
     what: 'print every problem and every adjusted value of the configuration, and files that everyone can read',
-    audience: 'service',
     options: HOME_OPTIONS,
     examples: ['latchkey config check --home /srv/latchkey'],
     load: async () => (await import('../commands/config-check.ts')).checkConfig,
@@ -106,7 +102,6 @@ export const SERVICE_COMMANDS = [
   command({
     words: 'keys rotate',
     what: 'create the next signing keys; they are published now and used for signing after ten minutes',
-    audience: 'service',
     options: {
       ...HOME_OPTIONS,
       context: {
@@ -128,7 +123,6 @@ export const SERVICE_COMMANDS = [
   command({
     words: 'secret rotate',
     what: 'replace the installation secret; running instances stop and must be started again',
-    audience: 'service',
     options: HOME_OPTIONS,
     examples: ['latchkey secret rotate --home /srv/latchkey'],
     load: async () => (await import('../commands/secret-rotate.ts')).rotateSecret,
@@ -136,7 +130,6 @@ export const SERVICE_COMMANDS = [
   command({
     words: 'admin recover',
     what: 'restore access for an administrator: new password, no lock, no TOTP, the default policy',
-    audience: 'service',
     options: {
       ...HOME_OPTIONS,
       identity: { value: 'NAME', what: 'name or id of the administrator, if there are several' },
@@ -147,7 +140,6 @@ export const SERVICE_COMMANDS = [
   command({
     words: 'backup',
     what: 'write the whole database into one file; instances may be running',
-    audience: 'service',
     options: {
       ...HOME_OPTIONS,
       out: { value: 'FILE', what: 'the file to write' },
@@ -162,7 +154,6 @@ export const SERVICE_COMMANDS = [
     words: 'restore',
     operands: [{ name: 'FILE' }],
     what: 'restore a backup into an empty database, or only check it; all sessions end',
-    audience: 'service',
     options: {
       ...HOME_OPTIONS,
       verify: { what: 'check the backup and change nothing' },
@@ -178,7 +169,6 @@ export const SERVICE_COMMANDS = [
   command({
     words: 'migrate-store',
     what: 'move everything to another database, SQLite to PostgreSQL or back',
-    audience: 'service',
     options: {
       from: { value: 'DATABASE', what: 'sqlite:PATH or postgres://…' },
       to: { value: 'DATABASE', what: 'an empty database, in the same form' },
@@ -191,7 +181,6 @@ export const SERVICE_COMMANDS = [
   command({
     words: 'gateway',
     what: 'run a gateway that admits callers with a session and its certificate',
-    audience: 'service',
     options: {
       home: { value: 'FOLDER', what: 'gateway.yml and identity.json; default ./latchkey-gateway' },
       enroll: {

@@ -17,7 +17,7 @@ const [
   { runService },
   { readHomeOptions },
   { runCli },
-  { command },
+  { commandFor },
   { COMMANDS },
   table,
   io,
@@ -35,7 +35,7 @@ const [
 
 const commands = COMMANDS.map((shipped) =>
   shipped.words === 'run'
-    ? command({
+    ? commandFor('service')({
         ...shipped,
         options: table.RUN_OPTIONS,
         load: async () => (values, io) => runService(readHomeOptions(values, io), io, CHEAP),

@@ -3,7 +3,7 @@
  * and entity, generated from the description of the entity.
  */
 import { SESSION_OPTIONS } from '../../contexts/session-options.ts'
-import { type Command, command, type Operand } from '../../table/command.ts'
+import { type Command, commandFor, type Operand } from '../../table/command.ts'
 import type { Io } from '../../terminal/io.ts'
 import { QR_OPTION } from '../qr-option.ts'
 import { WAIT } from '../sessions/wait-option.ts'
@@ -12,6 +12,8 @@ import { optionsOf } from './fields.ts'
 import type { ListValues } from './list-entities.ts'
 import type { Resource } from './resource.ts'
 import { RESOURCES } from './resources.ts'
+
+const command = commandFor('administrator')
 
 export const BODY = {
   body: {
@@ -97,7 +99,6 @@ function listCommand(resource: Resource): Command {
     words: `list ${many}`,
     family: FAMILIES.list,
     what: `list ${many}`,
-    audience: 'administrator',
     examples: [
       `latchkey list ${many}`,
       isOwned
@@ -123,7 +124,6 @@ function getCommand(resource: Resource): Command {
     words: `get ${one}`,
     family: FAMILIES.get,
     what: `show all of one ${one}`,
-    audience: 'administrator',
     operands: [operandOf(resource)],
     options: SESSION_OPTIONS,
     examples: [`latchkey get ${one} ${exampleOf(resource)}`],
@@ -142,7 +142,6 @@ function createCommand(resource: Resource): readonly Command[] {
       words: `create ${one}`,
       family: FAMILIES.create,
       what: create.what,
-      audience: 'administrator',
       operands: create.isNamed ? [{ name: 'NAME', isOptional: true }] : [],
       options: {
         ...create.options,
@@ -168,7 +167,6 @@ function updateCommand(resource: Resource): readonly Command[] {
       words: `update ${one}`,
       family: FAMILIES.update,
       what: update.what,
-      audience: 'administrator',
       operands: [operandOf(resource)],
       options: {
         ...optionsOf(update.fields),
@@ -191,7 +189,6 @@ function deleteCommand(resource: Resource): Command {
     words: `delete ${one}`,
     family: FAMILIES.delete,
     what: `${remove.toLowerCase()} one or several ${many}`,
-    audience: 'administrator',
     operands: [{ ...operandOf(resource), isList: true }],
     examples: [`latchkey delete ${one} ${exampleOf(resource)} --yes`],
     load: async () => {
