@@ -4,13 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { Agent } from 'node:https'
-import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
-import { Client } from 'pg'
 import { administrate, MANAGEMENT } from '../support/management.ts'
 import { type Service, startService } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
-import { fillStatements, SESSION_LIFE } from './servers/bulk.ts'
+import { fillPostgres, fillSqlite, SESSION_LIFE } from './servers/bulk.ts'
 
 const ROWS = 100_000
 const LIMIT = 20
@@ -49,9 +47,7 @@ async function onSqlite(t: TestContext): Promise<readonly SlowestPage[]> {
   const service = await startService(t)
   const { db } = service.config
   assert.ok(db.kind === 'sqlite')
-  const database = new DatabaseSync(db.path, { timeout: 30_000 })
-  for (const statement of fillStatements(ROWS, service.clock.now())) database.exec(statement)
-  database.close()
+  fillSqlite(db.path, ROWS, service.clock.now())
   return measure('SQLite', service)
 }
 
@@ -60,12 +56,7 @@ async function onPostgres(t: TestContext): Promise<readonly SlowestPage[]> {
   t.after(() => server.stop())
   const url = await server.freshDatabase()
   const service = await startService(t, { config: { db: url } })
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  for (const statement of fillStatements(ROWS, service.clock.now())) await client.query(statement)
-  // What a server does by itself before long, and the one of the tests does not.
-  await client.query('vacuum analyze')
-  await client.end()
+  await fillPostgres(url, ROWS, service.clock.now())
   return measure('PostgreSQL', service)
 }
 

@@ -1,13 +1,11 @@
 /** Whether a large store makes operations dearer: a million identities with their sessions against a thousand. */
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { Client } from 'pg'
 import { prepareWorks } from '../generator/works.ts'
 import { type CpuOperation, OPERATIONS } from '../operations.ts'
-import { fillStatements } from '../servers/bulk.ts'
-import { type Home, startLatchkey } from '../servers/latchkey.ts'
-import { type Filled, fill } from '../servers/people.ts'
+import { fillPostgres, fillSqlite } from '../servers/bulk.ts'
+import type { Home } from '../servers/latchkey.ts'
+import { type Filled, startChanged } from '../servers/people.ts'
 import { spreadOf } from '../statistics.ts'
 import type { Row } from '../table.ts'
 import { type CpuOptions, measure } from './cpu.ts'
@@ -61,29 +59,12 @@ export async function measureStoreSize(
   }
 }
 
-async function startWith(home: Home, rows: number): Promise<Filled> {
-  // The first start creates the tables.
-  await (await startLatchkey(home)).stop()
-  await fillStore(home, fillStatements(rows, Date.now()))
-  const latchkey = await startLatchkey(home)
-  return fill(latchkey).catch(async (error) => {
-    await latchkey.stop()
-    throw error
+function startWith(home: Home, rows: number): Promise<Filled> {
+  const { database, folder } = home
+  return startChanged(home, async () => {
+    if (database !== undefined) await fillPostgres(database.url, rows, Date.now())
+    else fillSqlite(join(folder, 'latchkey.db'), rows, Date.now())
   })
-}
-
-async function fillStore(home: Home, statements: readonly string[]): Promise<void> {
-  if (home.database !== undefined) {
-    const client = new Client({ connectionString: home.database.url })
-    await client.connect()
-    for (const statement of statements) await client.query(statement)
-    // What the server would do by itself a little later, in the middle of the measurement.
-    await client.query('vacuum analyze')
-    return client.end()
-  }
-  const database = new DatabaseSync(join(home.folder, 'latchkey.db'))
-  for (const statement of statements) database.exec(statement)
-  database.close()
 }
 
 /** Every second identity has one, and every hundredth identity is disabled. */

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os'
 import { useWorkers } from '../../support/process/child-home.ts'
 import { prepareWorks } from '../generator/works.ts'
 import { type CpuOperation, OPERATIONS } from '../operations.ts'
-import { type Home, startLatchkey } from '../servers/latchkey.ts'
-import { type Filled, fill } from '../servers/people.ts'
+import type { Home } from '../servers/latchkey.ts'
+import { type Filled, startChanged } from '../servers/people.ts'
 import { median, spreadOf } from '../statistics.ts'
 import { type Row, short } from '../table.ts'
 import { type CpuOptions, databaseNote, type Measured, measure, warmUp } from './cpu.ts'
@@ -21,7 +21,8 @@ export async function measureWorkers(
   try {
     for (const workers of [1, 2]) {
       say(`${workers} of two workers`)
-      running.push(await startWith(await home(`workers-${workers}`), workers))
+      const own = await home(`workers-${workers}`)
+      running.push(await startChanged(own, () => useWorkers(own.folder, workers)))
     }
     const [single, double] = running
     if (single === undefined || double === undefined) throw new Error('both must run')
@@ -55,15 +56,4 @@ export async function measureWorkers(
   } finally {
     for (const latchkey of running) await latchkey.stop()
   }
-}
-
-async function startWith(home: Home, workers: number): Promise<Filled> {
-  // The first start creates the home.
-  await (await startLatchkey(home)).stop()
-  await useWorkers(home.folder, workers)
-  const latchkey = await startLatchkey(home)
-  return fill(latchkey).catch(async (error) => {
-    await latchkey.stop()
-    throw error
-  })
 }

@@ -1,10 +1,25 @@
 /** Many rows at once, written straight into the database: over the API a million identities would take hours. */
 
+import { DatabaseSync } from 'node:sqlite'
+import { execute } from '../../support/stores/postgres.ts'
+
 /** Milliseconds. */
 export const SESSION_LIFE = 3_600_000
 
+export function fillSqlite(path: string, rows: number, now: number): void {
+  const database = new DatabaseSync(path, { timeout: 30_000 })
+  for (const statement of fillStatements(rows, now)) database.exec(statement)
+  database.close()
+}
+
+export async function fillPostgres(url: string, rows: number, now: number): Promise<void> {
+  for (const statement of fillStatements(rows, now)) await execute(url, statement)
+  // What a server does by itself a little later, and the one of the tests does not.
+  await execute(url, 'vacuum analyze')
+}
+
 /** Names are in another order than beginnings; half have an external id, a tenth another policy, a hundredth is disabled. */
-export function fillStatements(rows: number, now: number): readonly string[] {
+function fillStatements(rows: number, now: number): readonly string[] {
   const numbers = `with recursive numbers (n) as (
     select 1 union all select n + 1 from numbers where n < ${rows}
   )`

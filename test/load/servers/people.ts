@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { makeCsr, runOpenssl } from '../../support/certificates/csr.ts'
 import { type ClientCertificate, type Connection, openConnection } from '../generator/connection.ts'
 import { expect, logIn, type Signer } from '../generator/login.ts'
-import { ADMIN_PASSWORD, type Latchkey } from './latchkey.ts'
+import { ADMIN_PASSWORD, type Home, type Latchkey, startLatchkey } from './latchkey.ts'
 
 /** A Latchkey with somebody who can log in in every way. */
 export interface Filled extends Latchkey {
@@ -17,6 +17,17 @@ export interface Filled extends Latchkey {
 }
 
 const SIGNER = { issuer: 'https://idp.example', audience: 'bench', kid: 'bench' }
+
+/** Starts a home once, which creates what is in it, changes it while nothing runs, and starts and fills it. */
+export async function startChanged(home: Home, change: () => Promise<void>): Promise<Filled> {
+  await (await startLatchkey(home)).stop()
+  await change()
+  const latchkey = await startLatchkey(home)
+  return fill(latchkey).catch(async (error) => {
+    await latchkey.stop()
+    throw error
+  })
+}
 
 export async function fill(latchkey: Latchkey): Promise<Filled> {
   const connection = await openConnection(latchkey)
