@@ -7,8 +7,7 @@
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import process from 'node:process'
-import { StatementSync } from 'node:sqlite'
-import { Client } from 'pg'
+import { beforeStatements } from './before-statements.ts'
 
 const step = process.env['KILL_AT']
 let hasRows = false
@@ -31,22 +30,4 @@ if (step === 'place') {
   syncBuiltinESMExports()
 }
 
-if (step !== undefined) {
-  const { run, all } = StatementSync.prototype
-  StatementSync.prototype.run = function (this: StatementSync, ...args: Parameters<typeof run>) {
-    killAt(this.sourceSQL)
-    return run.apply(this, args)
-  } as typeof run
-  // Inserts that return something.
-  StatementSync.prototype.all = function (this: StatementSync, ...args: Parameters<typeof all>) {
-    killAt(this.sourceSQL)
-    return all.apply(this, args)
-  } as typeof all
-  const { query } = Client.prototype
-  Client.prototype.query = function (this: Client, ...args: unknown[]) {
-    const [what] = args
-    const text = typeof what === 'string' ? what : (what as { text?: string } | undefined)?.text
-    killAt(text ?? '')
-    return Reflect.apply(query, this, args)
-  } as typeof query
-}
+if (step !== undefined) beforeStatements(killAt)

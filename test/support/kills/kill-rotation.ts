@@ -5,8 +5,7 @@
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import process from 'node:process'
-import { StatementSync } from 'node:sqlite'
-import { Client } from 'pg'
+import { beforeStatements } from './before-statements.ts'
 
 export const STEPS = ['writing', 'written', 'committing', 'committed', 'placed'] as const
 
@@ -36,16 +35,7 @@ function arm(step: string): void {
   }
   syncBuiltinESMExports()
 
-  const { run } = StatementSync.prototype
-  StatementSync.prototype.run = function (this: StatementSync, ...args: Parameters<typeof run>) {
-    if (isWritten && this.sourceSQL === 'commit') killAt('committing')
-    return run.apply(this, args)
-  } as typeof run
-  const { query } = Client.prototype
-  Client.prototype.query = function (this: Client, ...args: unknown[]) {
-    const [what] = args
-    const text = typeof what === 'string' ? what : (what as { text?: string } | undefined)?.text
+  beforeStatements((text) => {
     if (isWritten && text === 'commit') killAt('committing')
-    return Reflect.apply(query, this, args)
-  } as typeof query
+  })
 }
