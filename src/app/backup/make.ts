@@ -13,7 +13,6 @@ import { auditPorts } from '../../domain/audit/ports.ts'
 import { recordEvent } from '../../domain/audit/record.ts'
 import { secretFingerprint } from '../../domain/installation/installation.ts'
 import { SHAPE } from '../../store/migrate.ts'
-import { StoreUnavailable } from '../../store/open.ts'
 import { readWhole, type TableName, type WholeDatabase } from '../../store/whole/read-whole.ts'
 import { OF_ONE_EPOCH, TABLES } from '../../store/whole/table-order.ts'
 import { nothingInstalled } from '../installation/home-in-use.ts'
@@ -56,7 +55,7 @@ export async function makeBackup(
   const fingerprint = secretFingerprint(secret, random)
   const box = passphrase && (await sealWithPassphrase(passphrase, secret, fingerprint, random))
 
-  return readWhole(db, async (whole) => {
+  const made = await readWhole(db, async (whole) => {
     await refuseForeign(whole, config, fingerprint)
     const counts = new Map<TableName, number>()
     for (const table of IN_BACKUP) counts.set(table, await whole.count(table))
@@ -72,11 +71,7 @@ export async function makeBackup(
     await writeBackupFile(path, content, { secret, random, replaces })
     return { path, rows }
   })
-    .then(async (made) => ({ ...made, isRecorded: await record(config, made, passphrase) }))
-    .catch((error) => {
-      if (error instanceof StoreUnavailable) throw new RefusedStart(error.message, { cause: error })
-      throw error
-    })
+  return { ...made, isRecorded: await record(config, made, passphrase) }
 }
 
 /** D-370: the event is how the overview knows of the last backup. */

@@ -4,7 +4,7 @@ import { systemRandom } from '../../base/secrets/random.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { auditPorts } from '../../domain/audit/ports.ts'
 import { recordEvent } from '../../domain/audit/record.ts'
-import { type StoreAddress, StoreUnavailable } from '../../store/open.ts'
+import type { StoreAddress } from '../../store/open.ts'
 import { type Moved, moveWhole } from '../../store/whole/move-whole.ts'
 import { OccupiedDatabase } from '../../store/whole/write-whole.ts'
 import { exists, RefusedStart, refuseWorldReadable } from '../installation/private-files.ts'
@@ -36,10 +36,8 @@ export async function moveStore(
       },
     })
   } catch (error) {
-    if (error instanceof OccupiedDatabase || error instanceof StoreUnavailable) {
-      throw new RefusedStart(error.message, { cause: error })
-    }
-    throw error
+    if (!(error instanceof OccupiedDatabase)) throw error
+    throw new RefusedStart(error.message, { cause: error })
   }
 }
 

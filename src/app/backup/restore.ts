@@ -14,7 +14,6 @@ import type { Config, SecretSource } from '../../config/config.ts'
 import { auditPorts } from '../../domain/audit/ports.ts'
 import { beginEpoch, type NewEpoch } from '../../domain/installation/begin-epoch.ts'
 import { secretFingerprint } from '../../domain/installation/installation.ts'
-import { StoreUnavailable } from '../../store/open.ts'
 import { OccupiedDatabase, writeWhole } from '../../store/whole/write-whole.ts'
 import { readInstallationSecret } from '../installation/installation-secret.ts'
 import {
@@ -101,13 +100,10 @@ export async function restoreBackup(
     )
     return { ...epoch, takenAt, rows: totalOf(checked.header) }
   } catch (error) {
-    if (error instanceof OccupiedDatabase) {
-      // Nothing was committed, so nothing needs the secret.
-      if (found.isEnclosed && config.secret.kind === 'file') await rm(config.secret.path)
-      throw new RefusedStart(`${error.message}; pass --force to replace it`, { cause: error })
-    }
-    if (error instanceof StoreUnavailable) throw new RefusedStart(error.message, { cause: error })
-    throw error
+    if (!(error instanceof OccupiedDatabase)) throw error
+    // Nothing was committed, so nothing needs the secret.
+    if (found.isEnclosed && config.secret.kind === 'file') await rm(config.secret.path)
+    throw new RefusedStart(`${error.message}; pass --force to replace it`, { cause: error })
   }
 }
 
