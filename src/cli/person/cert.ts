@@ -7,13 +7,14 @@ import { writingFile } from '../../app/installation/file-faults.ts'
 import { makeFolder, replacePrivateFile } from '../../app/installation/private-files.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { instant, toRfc3339 } from '../../base/time/instant.ts'
+import type { SessionValues } from '../api/open-api.ts'
 import { openSession } from '../contexts/open-session.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { printFields, printJson } from '../terminal/output.ts'
 import { withProgress } from '../terminal/waiting.ts'
 
 export async function writeCertificate(
-  values: { readonly context?: string; readonly json?: boolean; readonly out?: string },
+  values: SessionValues & { readonly out?: string },
   io: Io,
 ): Promise<ExitCode> {
   if (values.out === undefined) throw new Misuse('"cert" needs --out')

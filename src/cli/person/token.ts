@@ -1,14 +1,12 @@
 /** `latchkey token`: prints a fresh access token for another program. */
 import { instant, toRfc3339 } from '../../base/time/instant.ts'
+import type { SessionValues } from '../api/open-api.ts'
 import { openSession } from '../contexts/open-session.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 import { printJson } from '../terminal/output.ts'
 import { withProgress } from '../terminal/waiting.ts'
 
-export async function printToken(
-  values: { readonly context?: string; readonly json?: boolean },
-  io: Io,
-): Promise<ExitCode> {
+export async function printToken(values: SessionValues, io: Io): Promise<ExitCode> {
   const session = await openSession(values, io)
   const accessToken = await withProgress(io, 'Refreshing', session.accessToken())
   const { expiresAt, dpopKey } = session.save()

@@ -4,6 +4,7 @@ import { parseJson } from '../../base/json.ts'
 import { instant, toRfc3339 } from '../../base/time/instant.ts'
 import { UnexpectedAnswer } from '../../client/client.ts'
 import { refusalOf } from '../../client/wire/answers.ts'
+import type { SessionValues } from '../api/open-api.ts'
 import { openContexts } from '../contexts/contexts.ts'
 import { currentContext, openSession } from '../contexts/open-session.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
@@ -12,10 +13,7 @@ import { withProgress } from '../terminal/waiting.ts'
 
 const DEEPEST = 12
 
-export async function whoAmI(
-  values: { readonly context?: string; readonly json?: boolean },
-  io: Io,
-): Promise<ExitCode> {
+export async function whoAmI(values: SessionValues, io: Io): Promise<ExitCode> {
   const { name: context, url } = await currentContext(openContexts(io), values.context)
   const session = await openSession({ context }, io)
   const identity = await withProgress(io, 'Asking the server', identityOf(session))
