@@ -12,11 +12,7 @@ export interface VirtualKey {
 
 type Credential = Awaited<ReturnType<CDPSession['send']>> extends never ? never : object
 
-export async function plugIn(
-  page: Page,
-  credentials: readonly object[] = [],
-  { agrees = true } = {},
-): Promise<VirtualKey> {
+export async function plugIn(page: Page, credentials: readonly object[] = []): Promise<VirtualKey> {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable')
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
@@ -26,7 +22,7 @@ export async function plugIn(
       hasResidentKey: true,
       hasUserVerification: true,
       isUserVerified: true,
-      automaticPresenceSimulation: agrees,
+      automaticPresenceSimulation: true,
     },
   })
   for (const credential of credentials) {

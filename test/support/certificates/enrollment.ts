@@ -1,6 +1,6 @@
 /** Invitations to enroll, and what their holders do with them. API 3.2, 4.3. */
 import assert from 'node:assert/strict'
-import type { CallOptions, Reply } from '../http-client.ts'
+import type { Reply } from '../http-client.ts'
 import type { Administrator } from '../management.ts'
 import type { Service as RunningService } from '../service.ts'
 import { type MadeCsr, makeCsr } from './csr.ts'
@@ -40,13 +40,8 @@ export async function inviteNew(
 let count = 0
 
 /** POST /enroll/ott with JSON. */
-export function enrollByCsr(
-  service: Service,
-  token: string,
-  clientCsr: string,
-  options: CallOptions = {},
-): Promise<Reply> {
-  return service.call(`${CLIENT}/enroll/ott`, { json: { token, clientCsr }, ...options })
+export function enrollByCsr(service: Service, token: string, clientCsr: string): Promise<Reply> {
+  return service.call(`${CLIENT}/enroll/ott`, { json: { token, clientCsr } })
 }
 
 /** POST /enroll/updb with JSON. */

@@ -55,11 +55,7 @@ export const hello = (changes: object = {}) => ({
   isSnapshot: true,
   ...changes,
 })
-export const ended = (subject: string, keepUntil = FAR_AWAY) => ({
-  type: 'ended',
-  subject,
-  keepUntil,
-})
+export const ended = (subject: string) => ({ type: 'ended', subject, keepUntil: FAR_AWAY })
 export const ready = (cursor = 'c1') => ({ type: 'ready', cursor })
 export const heartbeat = (cursor = 'c1') => ({ type: 'heartbeat', cursor, at: 0 })
 
@@ -159,7 +155,7 @@ function connectionOver(
     greet(subjects = [], cursor = 'c1') {
       const isSnapshot = about.since === null
       send(hello({ isSnapshot }), { type: 'keys', keys: jwks }, { type: 'cas', cas })
-      send(...subjects.map((subject) => ended(subject)), ready(cursor), heartbeat(cursor))
+      send(...subjects.map(ended), ready(cursor), heartbeat(cursor))
     },
   }
 }

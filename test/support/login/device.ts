@@ -70,10 +70,9 @@ export async function signInForDevice(
   service: Service,
   device: Pick<Device, 'userCode'>,
   person: { readonly username: string; readonly password: string } = ADMIN,
-  code?: () => string,
 ): Promise<CookieBrowser> {
   const browser = cookieBrowser(service)
-  const reply = await signIn(service, browser, confirmPath(device), person, code)
+  const reply = await signIn(service, browser, confirmPath(device), person)
   assert.equal(reply.headers.location, confirmPath(device))
   return browser
 }

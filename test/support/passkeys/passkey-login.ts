@@ -44,14 +44,9 @@ export function verifyPasskey(service: Service, id: string, credential: unknown)
 }
 
 /** Enrolls a key inside a login, whose policy must demand one. */
-export async function enrollKey(
-  service: Service,
-  id: string,
-  key: SoftAuthenticator,
-  lie: Lie = {},
-) {
+export async function enrollKey(service: Service, id: string, key: SoftAuthenticator) {
   const { publicKey, recoveryCodes } = await startPasskey(service, id)
-  const credential = key.create(publicKey, service.baseUrl, lie)
+  const credential = key.create(publicKey, service.baseUrl)
   return { reply: await verifyPasskey(service, id, credential), recoveryCodes, credential }
 }
 
