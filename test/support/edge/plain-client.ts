@@ -1,5 +1,6 @@
 /** HTTP without TLS, as a proxy on the same machine speaks it: in the form of `httpClient`. */
 import { request } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
 import type { CallOptions, HttpClient, Reply } from '../http-client.ts'
 
 export function plainClient(): Pick<HttpClient, 'call'> {
@@ -14,19 +15,10 @@ function call(
     const sent = request(url, { method, headers: headers as Record<string, string>, agent: false })
     sent.on('error', reject)
     sent.on('response', (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (chunk) => {
-        text += chunk
-      })
-      response.on('error', reject)
-      response.on('end', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          rawHeaders: response.rawHeaders,
-          text,
-          json: () => JSON.parse(text),
-        }),
+      const { statusCode: status = 0, headers, rawHeaders } = response
+      readText(response).then(
+        (text) => resolve({ status, headers, rawHeaders, text, json: () => JSON.parse(text) }),
+        reject,
       )
     })
     sent.end(body)

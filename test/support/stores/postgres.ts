@@ -20,12 +20,12 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
+import { freePort } from '../ports.ts'
 
 export interface Postgres {
   /** Of the server itself, as somebody who may do everything there. */
@@ -301,16 +301,6 @@ async function serve(
     if (!output.includes('Address already in use')) break
   }
   throw new Error(`PostgreSQL did not start:\n${output}`)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port was given')
-  return address.port
 }
 
 async function createDatabase(
