@@ -17,16 +17,8 @@ export function sqlRecoveryCodes(db: Kysely<Tables>): RecoveryCodes {
         .where('identity_id', '=', identityId)
         .where('code_hash', '=', code)
         .where('enrollment_id', 'is', null)
-        .where(({ exists, or, selectFrom }) =>
-          or([
-            exists(
-              selectFrom('totp_enrollments')
-                .select('id')
-                .where('identity_id', '=', identityId)
-                .where('verified_at', 'is not', null),
-            ),
-            exists(selectFrom('passkeys').select('id').where('identity_id', '=', identityId)),
-          ]),
+        .where(({ exists, or }) =>
+          or([exists(verifiedApp(db, identityId)), exists(passkeys(db, identityId))]),
         )
         .executeTakeFirst()
       return numDeletedRows === 1n
@@ -91,7 +83,7 @@ export async function acceptCodes(
             .where('own.identity_id', '=', identityId)
             .where('own.enrollment_id', '=', id),
         ),
-        not(exists(selectFrom('passkeys').select('id').where('identity_id', '=', identityId))),
+        not(exists(passkeys(db, identityId))),
       ]),
     )
     .execute()
@@ -126,19 +118,8 @@ export async function removeOrphanedCodes(
     .deleteFrom('recovery_codes')
     .where('identity_id', '=', identityId)
     .where('enrollment_id', 'is', null)
-    .where(({ and, exists, not, selectFrom }) =>
-      and([
-        not(
-          exists(
-            selectFrom('totp_enrollments')
-              .select('id')
-              .where('identity_id', '=', identityId)
-              .where('verified_at', 'is not', null),
-          ),
-        ),
-        not(exists(selectFrom('passkeys').select('id').where('identity_id', '=', identityId))),
-      ]),
-    )
+    .where(({ exists, not }) => not(exists(verifiedApp(db, identityId))))
+    .where(({ exists, not }) => not(exists(passkeys(db, identityId))))
     .execute()
 }
 
@@ -151,20 +132,30 @@ export async function removeCodelessApp(db: Kysely<Tables>, identityId: Identity
     .deleteFrom('totp_enrollments')
     .where('identity_id', '=', identityId)
     .where('verified_at', 'is', null)
-    .where(({ and, exists, not, selectFrom }) =>
-      and([
-        not(
-          exists(
-            selectFrom('recovery_codes')
-              .select('code_hash')
-              .where('identity_id', '=', identityId)
-              .where('enrollment_id', 'is not', null),
-          ),
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('recovery_codes')
+            .select('code_hash')
+            .where('identity_id', '=', identityId)
+            .where('enrollment_id', 'is not', null),
         ),
-        not(exists(selectFrom('passkeys').select('id').where('identity_id', '=', identityId))),
-      ]),
+      ),
     )
+    .where(({ exists, not }) => not(exists(passkeys(db, identityId))))
     .execute()
+}
+
+function verifiedApp(db: Kysely<Tables>, identityId: IdentityId) {
+  return db
+    .selectFrom('totp_enrollments')
+    .select('id')
+    .where('identity_id', '=', identityId)
+    .where('verified_at', 'is not', null)
+}
+
+function passkeys(db: Kysely<Tables>, identityId: IdentityId) {
+  return db.selectFrom('passkeys').select('id').where('identity_id', '=', identityId)
 }
 
 async function replaceCodes(
