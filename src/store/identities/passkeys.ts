@@ -4,7 +4,7 @@ import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import { isStorable } from '../../base/text.ts'
 import type { Passkey } from '../../domain/factors/passkey/passkey.ts'
 import type { Passkeys } from '../../domain/factors/stores.ts'
-import { fixedQuery } from '../fixed-query.ts'
+import { fixedQuery, insertRow } from '../fixed-query.ts'
 import { json, listOf, reading, text } from '../reading.ts'
 import type { PasskeyRow, Tables } from '../tables.ts'
 import { removeCodelessApp, removeOrphanedCodes } from './recovery-codes.ts'
@@ -54,14 +54,7 @@ export function sqlPasskeys(db: Kysely<Tables>): Passkeys {
       return new Set(rows.map((row) => row.identity_id))
     },
 
-    async insert(passkey) {
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('passkeys')
-        .values(toRow(passkey))
-        .onConflict((conflict) => conflict.column('credential_id').doNothing())
-        .executeTakeFirstOrThrow()
-      return numInsertedOrUpdatedRows === 1n
-    },
+    insert: (passkey) => insertRow(db, 'passkeys', toRow(passkey), 'credential_id'),
 
     async markUsed(id, { signCount, isBackedUp, at }) {
       const { numUpdatedRows } = await db

@@ -1,6 +1,7 @@
 /** The installation that owns this database (D-48): one row. */
 import type { Kysely } from 'kysely'
 import type { Installation } from '../../domain/installation/stores.ts'
+import { insertRow } from '../fixed-query.ts'
 import type { Tables } from '../tables.ts'
 
 const THE_ROW = 1
@@ -30,18 +31,14 @@ export function sqlInstallation(db: Kysely<Tables>): Installation {
       return row?.secret_fingerprint
     },
 
-    async insert({ secretFingerprint, sealedHashingSecret, createdAt }) {
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('installation')
-        .values({
-          id: THE_ROW,
-          secret_fingerprint: secretFingerprint,
-          sealed_hashing_secret: sealedHashingSecret,
-          created_at: createdAt,
-        })
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .executeTakeFirstOrThrow()
-      return numInsertedOrUpdatedRows === 1n
+    insert({ secretFingerprint, sealedHashingSecret, createdAt }) {
+      const row = {
+        id: THE_ROW,
+        secret_fingerprint: secretFingerprint,
+        sealed_hashing_secret: sealedHashingSecret,
+        created_at: createdAt,
+      }
+      return insertRow(db, 'installation', row, 'id')
     },
 
     async holdSecret(fingerprint) {

@@ -6,6 +6,7 @@ import {
   type StoredSigningKey,
 } from '../../domain/tokens/keys/signing-key.ts'
 import type { SigningKeyStore } from '../../domain/tokens/stores.ts'
+import { insertRow } from '../fixed-query.ts'
 import { json, mapOf, oneOf, reading, text } from '../reading.ts'
 import type { SigningKeyRow, Tables } from '../tables.ts'
 
@@ -16,14 +17,7 @@ export function sqlSigningKeys(db: Kysely<Tables>): SigningKeyStore {
       return (await query.execute()).map(fromRow)
     },
 
-    async insert(key) {
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('signing_keys')
-        .values(toRow(key))
-        .onConflict((conflict) => conflict.column('generation').doNothing())
-        .executeTakeFirstOrThrow()
-      return numInsertedOrUpdatedRows === 1n
-    },
+    insert: (key) => insertRow(db, 'signing_keys', toRow(key), 'generation'),
 
     async raiseTokenLife(life) {
       await db
