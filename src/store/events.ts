@@ -81,8 +81,7 @@ export function sqlEvents(
       return { rows: rows.map(fromRow), totalCount }
     },
 
-    removeOlderThan: (before, limit) =>
-      removeBefore(db, { table: 'events', key: ['id'], time: 'at' }, before, limit),
+    removeOlderThan: removeBefore(db, { table: 'events', key: ['id'], time: 'at' }),
   }
 }
 

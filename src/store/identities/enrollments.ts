@@ -163,8 +163,7 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
       return numDeletedRows === 1n
     },
 
-    removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'enrollments', key: ['id'], time: 'expires_at' }, before, limit),
+    removeExpired: removeBefore(db, { table: 'enrollments', key: ['id'], time: 'expires_at' }),
   }
 }
 

@@ -108,17 +108,11 @@ export function sqlPasswordFailures(db: Kysely<Tables>): PasswordFailures {
       })
     },
 
-    removeExpired: (before, limit) =>
-      removeBefore(
-        db,
-        {
-          table: 'password_failures',
-          key: ['authenticator_id', 'kind', 'origin'],
-          time: 'expires_at',
-        },
-        before,
-        limit,
-      ),
+    removeExpired: removeBefore(db, {
+      table: 'password_failures',
+      key: ['authenticator_id', 'kind', 'origin'],
+      time: 'expires_at',
+    }),
   }
 }
 

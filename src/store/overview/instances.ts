@@ -47,8 +47,7 @@ export function sqlInstances(db: Kysely<Tables>): Instances {
       await db.deleteFrom('instances').where('place', '=', place).execute()
     },
 
-    removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'instances', key: ['id'], time: 'seen_at' }, before, limit),
+    removeExpired: removeBefore(db, { table: 'instances', key: ['id'], time: 'seen_at' }),
   }
 }
 

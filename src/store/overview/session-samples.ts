@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { days } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { SessionSamples } from '../../domain/overview/stores.ts'
+import { insertRow } from '../fixed-query.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { Tables } from '../tables.ts'
 
@@ -20,11 +21,7 @@ export function sqlSessionSamples(db: Kysely<Tables>): SessionSamples {
     },
 
     async insert(sample) {
-      await db
-        .insertInto('session_samples')
-        .values(sample)
-        .onConflict((conflict) => conflict.column('at').doNothing())
-        .execute()
+      await insertRow(db, 'session_samples', sample, 'at')
     },
 
     async list(from) {
@@ -51,7 +48,6 @@ export function sqlSessionSamples(db: Kysely<Tables>): SessionSamples {
       }))
     },
 
-    removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'session_samples', key: ['at'], time: 'at' }, before, limit),
+    removeExpired: removeBefore(db, { table: 'session_samples', key: ['at'], time: 'at' }),
   }
 }

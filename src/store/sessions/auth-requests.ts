@@ -149,8 +149,7 @@ export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
       return row && tokensIssued(row)
     },
 
-    removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'auth_requests', key: ['key'], time: 'expires_at' }, before, limit),
+    removeExpired: removeBefore(db, { table: 'auth_requests', key: ['key'], time: 'expires_at' }),
   }
 }
 

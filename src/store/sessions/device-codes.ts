@@ -73,8 +73,7 @@ export function sqlDeviceCodes(db: Kysely<Tables>): DeviceCodes {
       return numUpdatedRows === 1n
     },
 
-    removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'device_codes', key: ['hash'], time: 'expires_at' }, before, limit),
+    removeExpired: removeBefore(db, { table: 'device_codes', key: ['hash'], time: 'expires_at' }),
   }
 }
 

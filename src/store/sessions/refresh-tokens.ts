@@ -76,13 +76,7 @@ export function sqlRefreshTokens(db: Kysely<Tables>): RefreshTokens {
       await db.deleteFrom('refresh_tokens').where('session_id', '=', sessionId).execute()
     },
 
-    removeExpired: (before, limit) =>
-      removeBefore(
-        db,
-        { table: 'refresh_tokens', key: ['hash'], time: 'expires_at' },
-        before,
-        limit,
-      ),
+    removeExpired: removeBefore(db, { table: 'refresh_tokens', key: ['hash'], time: 'expires_at' }),
   }
 }
 

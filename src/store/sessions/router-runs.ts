@@ -101,13 +101,11 @@ export function sqlRouterRuns(db: Kysely<Tables>): RouterRuns {
         .execute()
     },
 
-    removeExpired: (before, limit) =>
-      removeBefore(
-        db,
-        { table: 'router_runs', key: ['router_id', 'run'], time: 'contact_at' },
-        before,
-        limit,
-      ),
+    removeExpired: removeBefore(db, {
+      table: 'router_runs',
+      key: ['router_id', 'run'],
+      time: 'contact_at',
+    }),
   }
 }
 

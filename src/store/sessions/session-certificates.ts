@@ -95,13 +95,11 @@ export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates 
       await db.deleteFrom('session_certificates').where('session_id', '=', sessionId).execute()
     },
 
-    removeExpired: (before, limit) =>
-      removeBefore(
-        db,
-        { table: 'session_certificates', key: ['id'], time: 'valid_to' },
-        before,
-        limit,
-      ),
+    removeExpired: removeBefore(db, {
+      table: 'session_certificates',
+      key: ['id'],
+      time: 'valid_to',
+    }),
   }
 }
 

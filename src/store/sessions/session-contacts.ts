@@ -53,12 +53,10 @@ export function sqlSessionContacts(db: Kysely<Tables>): SessionContacts {
       }))
     },
 
-    removeExpired: (before, limit) =>
-      removeBefore(
-        db,
-        { table: 'session_contacts', key: ['session_id', 'router_id'], time: 'last_at' },
-        before,
-        limit,
-      ),
+    removeExpired: removeBefore(db, {
+      table: 'session_contacts',
+      key: ['session_id', 'router_id'],
+      time: 'last_at',
+    }),
   }
 }

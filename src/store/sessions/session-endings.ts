@@ -37,13 +37,11 @@ export function sqlSessionEndings(db: Kysely<Tables>): SessionEndings {
       return rows.map(fromRow)
     },
 
-    removeExpired: (before, limit) =>
-      removeBefore(
-        db,
-        { table: 'session_endings', key: ['sequence'], time: 'keep_until' },
-        before,
-        limit,
-      ),
+    removeExpired: removeBefore(db, {
+      table: 'session_endings',
+      key: ['sequence'],
+      time: 'keep_until',
+    }),
   }
 }
 

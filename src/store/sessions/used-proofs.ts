@@ -10,7 +10,6 @@ export function sqlUsedProofs(db: Kysely<Tables>): UsedProofs {
     insert: ({ hash, expiresAt }) =>
       insertRow(db, 'used_proofs', { hash, expires_at: expiresAt }, 'hash'),
 
-    removeExpired: (before, limit) =>
-      removeBefore(db, { table: 'used_proofs', key: ['hash'], time: 'expires_at' }, before, limit),
+    removeExpired: removeBefore(db, { table: 'used_proofs', key: ['hash'], time: 'expires_at' }),
   }
 }
