@@ -10,7 +10,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import { changedFields, changesBetween } from '../changes.ts'
 import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import type { Accepted } from '../factors/verdict.ts'
@@ -159,8 +159,7 @@ async function write(
       ? changesBetween(current, { username: next.username, tags })
       : changesBetween<Authenticator>(current, { tags })
   const details = { id, changed, changes }
-  const updated = { type: 'authenticator.updated', identityId, details } as const
-  await tx.events.insert(recordEvent(ports, caller, updated))
+  await record(ports, tx, caller, { type: 'authenticator.updated', identityId, details })
   return true
 }
 

@@ -15,7 +15,7 @@ import { LONGEST_NAME } from '../../protocol/limits.ts'
 import type { ClockOff } from '../audit/clock-off.ts'
 import type { Caller } from '../audit/events.ts'
 import type { EnrollmentRefusalReason } from '../audit/reasons.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record, recordEvent } from '../audit/record.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import { oneAfterTheOther } from '../factors/guessing/guess-order.ts'
@@ -83,9 +83,8 @@ export async function enrollByCaAlone(
     }
     await insertIdentity(tx, identity, { ca, commonName, identityId })
     const id = await insertAuthenticator(ports, tx, identityId, judged.credential)
-    await tx.events.insert(recordEvent(ports, caller, { type: 'identity.created', identityId }))
-    const created = { type: 'authenticator.created', identityId, details: { id } } as const
-    await tx.events.insert(recordEvent(ports, caller, created))
+    await record(ports, tx, caller, { type: 'identity.created', identityId })
+    await record(ports, tx, caller, { type: 'authenticator.created', identityId, details: { id } })
   })
   return identityId
 }

@@ -12,7 +12,7 @@ import { type Instant, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import type { EnrolledPorts } from '../factors/second-factor.ts'
 import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import { refuseLongUsername, usernameKey } from '../identities/authenticator.ts'
@@ -118,14 +118,13 @@ export async function insertEnrollmentWithin(
 
   for (const gone of await tx.enrollments.removeExpiredLike(enrollment, ports.clock.now())) {
     const deleted = { type: 'enrollment.deleted', identityId: gone.identityId } as const
-    await tx.events.insert(recordEvent(ports, caller, { ...deleted, details: { id: gone.id } }))
+    await record(ports, tx, caller, { ...deleted, details: { id: gone.id } })
   }
   const outcome = await tx.enrollments.insert(enrollment)
   if (outcome === 'method-open') throw new Failure('ENROLLMENT_EXISTS')
   if (outcome === 'username-in-use') throw inUse('username')
   const details = isReset(enrollment) ? { id, method } : { id }
-  const created = { type: 'enrollment.created', identityId, details } as const
-  await tx.events.insert(recordEvent(ports, caller, created))
+  await record(ports, tx, caller, { type: 'enrollment.created', identityId, details })
 }
 
 function endOf(

@@ -9,7 +9,7 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure, type FailureCode } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { EnrollmentRefusalReason } from '../audit/reasons.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import type { CertAuthenticator, UpdbAuthenticator } from '../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
@@ -125,8 +125,8 @@ export async function takeEnrollment(
     if (inserted === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
     if (inserted === 'username-in-use') throw inUse('username')
     if (inserted === 'certificate-in-use') throw new Failure('CERT_IN_USE')
-    const created = { type: 'authenticator.created', identityId, details: { id } } as const
-    await tx.events.insert(recordEvent(ports, shown.caller, created))
+    const details = { id }
+    await record(ports, tx, shown.caller, { type: 'authenticator.created', identityId, details })
   })
   return id
 }
@@ -155,8 +155,7 @@ export async function spendEnrollment<Method extends EnrollmentMethod>(
     const { enrollment } = taken
     const { id } = enrollment
     const details = isReset(enrollment) ? { id, method: enrollment.method } : { id }
-    const used = { type: 'enrollment.used', identityId, details } as const
-    await tx.events.insert(recordEvent(ports, caller, used))
+    await record(ports, tx, caller, { type: 'enrollment.used', identityId, details })
     // An error thrown here also undoes the spending of the token.
     await use(tx, enrollment)
     return taken
@@ -171,12 +170,8 @@ async function refuse(
 ): Promise<never> {
   const { code, reason } = REFUSALS[refused.state]
   const { identityId } = refused
-  const happening = {
-    type: 'enrollment.refused',
-    identityId,
-    reason,
-    details: { method },
-  } as const
-  await ports.transaction((tx) => tx.events.insert(recordEvent(ports, caller, happening)))
+  const details = { method }
+  const happening = { type: 'enrollment.refused', identityId, reason, details } as const
+  await ports.transaction((tx) => record(ports, tx, caller, happening))
   throw new Failure(code, { detail: reason })
 }

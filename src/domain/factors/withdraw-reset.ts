@@ -5,7 +5,7 @@
 import type { IdentityId } from '../../base/ids.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import type { Stores } from '../stores.ts'
 import type { EnrollmentProof, SecondFactor } from './second-factor.ts'
 
@@ -25,8 +25,7 @@ export async function withdrawResetWithin(
   caller: Caller | undefined,
 ): Promise<void> {
   for (const id of await tx.enrollments.removeUnused(identityId, method)) {
-    const deleted = { type: 'enrollment.deleted', identityId, details: { id } } as const
-    await tx.events.insert(recordEvent(ports, caller, deleted))
+    await record(ports, tx, caller, { type: 'enrollment.deleted', identityId, details: { id } })
   }
 }
 

@@ -7,7 +7,7 @@
 import { INSTALLATION_SECRET_BYTES } from '../../base/secrets/vault.ts'
 import { type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import type { AuditPorts } from '../audit/ports.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import { lastAcceptedStep } from '../factors/totp/totp.ts'
 import type { Stores } from '../stores.ts'
 import { ForeignDatabase, secretFingerprint, secretRecord } from './installation.ts'
@@ -27,12 +27,12 @@ export async function beginEpoch(
   takenAt: Instant,
 ): Promise<NewEpoch> {
   const { clock, random } = ports
-  const record = secretRecord(secret, random.bytes(INSTALLATION_SECRET_BYTES), random)
+  const secrets = secretRecord(secret, random.bytes(INSTALLATION_SECRET_BYTES), random)
   const fingerprint = secretFingerprint(secret, random)
-  if (!(await tx.installation.replaceSecret(fingerprint, record))) throw new ForeignDatabase()
+  if (!(await tx.installation.replaceSecret(fingerprint, secrets))) throw new ForeignDatabase()
   // An attacker may have seen a code that was accepted a moment ago.
   const withoutRecoveryCodes = await epochs.burnSteps(lastAcceptedStep(clock.now()))
   const details = { takenAt: toRfc3339(takenAt), withoutRecoveryCodes }
-  await tx.events.insert(recordEvent(ports, undefined, { type: 'installation.restored', details }))
+  await record(ports, tx, undefined, { type: 'installation.restored', details })
   return { withoutRecoveryCodes }
 }

@@ -13,7 +13,7 @@ import {
   type Vault,
 } from '../../base/secrets/vault.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import type { FreshAuthenticator } from '../identities/authenticator.ts'
 import type { FreshIdentity } from '../identities/identity.ts'
 import { DEFAULT_POLICY_ID, defaultPolicy, productionPolicy } from '../policies/auth-policy.ts'
@@ -95,21 +95,19 @@ export async function install(
   const { transaction, hashing, clock, random } = ports
   const passwordHash = await hashing.hash(administratorPassword)
   const now = clock.now()
-  const record = secretRecord(secret, random.bytes(INSTALLATION_SECRET_BYTES), random)
+  const secrets = secretRecord(secret, random.bytes(INSTALLATION_SECRET_BYTES), random)
 
   return transaction(async (tx) => {
-    if (!(await tx.installation.insert({ ...record, createdAt: now }))) return false
+    if (!(await tx.installation.insert({ ...secrets, createdAt: now }))) return false
     await tx.authPolicies.insert(defaultPolicy(now))
     await tx.authPolicies.insert(productionPolicy(now))
     const { identity, authenticator } = newAdministrator(passwordHash, now, random)
     await tx.identities.insert(identity)
     await tx.authenticators.insert(authenticator)
     const { id: identityId } = identity
-    const created = { type: 'identity.created', identityId } as const
-    await tx.events.insert(recordEvent(ports, undefined, created))
+    await record(ports, tx, undefined, { type: 'identity.created', identityId })
     const details = { id: authenticator.id }
-    const proven = { type: 'authenticator.created', identityId, details } as const
-    await tx.events.insert(recordEvent(ports, undefined, proven))
+    await record(ports, tx, undefined, { type: 'authenticator.created', identityId, details })
     return true
   })
 }

@@ -7,7 +7,7 @@
 import { type AuthenticatorId, type AuthPolicyId, type IdentityId, newId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { RecoveredPart } from '../audit/events.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import { removeAllFactors } from '../factors/second-factors.ts'
 import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import type { UpdbAuthenticator } from '../identities/authenticator.ts'
@@ -69,7 +69,7 @@ export async function recoverAdministrator(
     await tx.identities.insert({ ...identity, authPolicyId: policy.id })
     await tx.authenticators.insert(authenticator)
     const { id: identityId, name } = identity
-    await tx.events.insert(recordEvent(ports, undefined, { type: 'identity.created', identityId }))
+    await record(ports, tx, undefined, { type: 'identity.created', identityId })
     return { outcome: 'created', username: name }
   }
 
@@ -97,8 +97,7 @@ export async function recoverAdministrator(
     const sessions = await tx.apiSessions.listOf(id)
     await endSessionsWithin(ports, tx, { sessions }, 'password-reset', undefined)
     const details = { reset: parts }
-    const recovered = { type: 'administrator.recovered', identityId: id, details } as const
-    await tx.events.insert(recordEvent(ports, undefined, recovered))
+    await record(ports, tx, undefined, { type: 'administrator.recovered', identityId: id, details })
     const endedSessions = sessions.length
     return {
       outcome: 'recovered',
@@ -156,8 +155,7 @@ export async function recoverAdministrator(
     const name = isTaken ? `${RECOVERY_POLICY}-${id}` : RECOVERY_POLICY
     const policy = { ...passwordPolicy(), id, name }
     await tx.authPolicies.insert(policy)
-    const created = { type: 'policy.created', details: { id, name } } as const
-    await tx.events.insert(recordEvent(ports, undefined, created))
+    await record(ports, tx, undefined, { type: 'policy.created', details: { id, name } })
     return policy
   }
 

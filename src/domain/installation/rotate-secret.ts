@@ -4,7 +4,7 @@
  * is not decided here.
  */
 import { createVault, type Vault } from '../../base/secrets/vault.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import { openHashingSecret, secretFingerprint, secretRecord } from './installation.ts'
 import type { InstallationPorts } from './ports.ts'
 import type { SealedValue } from './stores.ts'
@@ -32,15 +32,14 @@ export async function rotateSecret(
     if (!(await tx.installation.holdSecret(fingerprint))) throw new SecretReplaced()
     const found = await tx.installation.find()
     if (found === undefined) throw new SecretReplaced()
-    const record = secretRecord(secrets.next, openHashingSecret(previous, found), random)
-    await tx.installation.replaceSecret(fingerprint, record)
+    const resealed = secretRecord(secrets.next, openHashingSecret(previous, found), random)
+    await tx.installation.replaceSecret(fingerprint, resealed)
 
     const sealed = await tx.sealedValues.list()
     const count = await tx.sealedValues.replace(sealed.map((one) => sealAgain(one, previous, next)))
     // Read again to verify: after the commit, nothing could decrypt a value that was missed.
     for (const value of await tx.sealedValues.list()) openValue(value, next)
-    const rotated = { type: 'secret.rotated', details: { sealedAgain: count } } as const
-    await tx.events.insert(recordEvent(ports, undefined, rotated))
+    await record(ports, tx, undefined, { type: 'secret.rotated', details: { sealedAgain: count } })
     return count
   })
 }

@@ -5,7 +5,7 @@
 import { Failure } from '../../errors/catalogue.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import { loginOwner } from '../factors/factor-owner.ts'
 import type { RelyingParty } from '../factors/passkey/relying-party.ts'
 import { isRecentLogin } from '../factors/recent-login.ts'
@@ -89,8 +89,7 @@ export async function verifyEnrollmentInLogin(
       await holdIdentity(tx, identityId)
       await refuseUnproven(tx, { factor, identityId }, request.secondary.factors)
       if (!(await verdict.take(tx))) return false
-      const enrolled = { type: 'mfa.enrolled', identityId, details: { factor } } as const
-      await tx.events.insert(recordEvent(ports, caller, enrolled))
+      await record(ports, tx, caller, { type: 'mfa.enrolled', identityId, details: { factor } })
       return true
     },
   })

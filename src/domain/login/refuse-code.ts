@@ -6,7 +6,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import type { FactorVerdict, WrongAnswer } from '../factors/second-factor.ts'
 import type { LoginPorts } from './ports.ts'
 import type { CodeIssued, PartiallyAuthenticated } from './request/auth-request.ts'
@@ -64,13 +64,8 @@ export async function refuseCode(
   const isEnded = await ports.transaction(async (tx) => {
     const { isEnded } = await tx.authRequests.addWrongCode(request.key, MOST_WRONG_CODES)
     const reason = isEnded ? 'too-many-codes' : wrong.reason
-    const failed = {
-      type: 'login.failed',
-      identityId,
-      reason,
-      details: { method, ...wrong.details },
-    } as const
-    await tx.events.insert(recordEvent(ports, caller, failed))
+    const details = { method, ...wrong.details }
+    await record(ports, tx, caller, { type: 'login.failed', identityId, reason, details })
     return isEnded
   })
   const detail = isEnded ? 'the last of too many wrong codes' : refused.verdict

@@ -3,7 +3,7 @@
  */
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import { loginOwner } from '../factors/factor-owner.ts'
 import type { RelyingParty } from '../factors/passkey/relying-party.ts'
 import { secondFactor } from '../factors/second-factors.ts'
@@ -52,8 +52,7 @@ export async function submitSecondFactor(
       await holdIdentity(tx, identityId)
       if (!(await verdict.take(tx))) return false
       if (verdict.by === 'recovery-code') {
-        const used = { type: 'mfa.recovery-code-used', identityId } as const
-        await tx.events.insert(recordEvent(ports, caller, used))
+        await record(ports, tx, caller, { type: 'mfa.recovery-code-used', identityId })
       }
       return true
     },

@@ -8,7 +8,7 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import {
@@ -63,8 +63,7 @@ export async function createAuthenticator(
     if (outcome === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
     if (outcome === 'username-in-use') throw inUse('username')
     if (outcome === 'certificate-in-use') throw new Failure('CERT_IN_USE')
-    const created = { type: 'authenticator.created', identityId, details: { id } } as const
-    await tx.events.insert(recordEvent(ports, caller, created))
+    await record(ports, tx, caller, { type: 'authenticator.created', identityId, details: { id } })
   })
   return id
 }
@@ -92,8 +91,8 @@ export async function removeAuthenticator(
       const sessions = await tx.apiSessions.listByAuthenticator(id)
       const ending = { sessions, authenticators: [found] }
       await endSessionsWithin(ports, tx, ending, 'authenticator-removed', caller)
-      const deleted = { type: 'authenticator.deleted', identityId, details: { id } } as const
-      await tx.events.insert(recordEvent(ports, caller, deleted))
+      const details = { id }
+      await record(ports, tx, caller, { type: 'authenticator.deleted', identityId, details })
       if (found.method === 'updb') {
         await withdrawResetWithin(ports, tx, { method: 'reset-password', identityId }, caller)
       }
@@ -118,8 +117,7 @@ export function unlockAuthenticator(
     if (found.method !== 'updb') throw invalid('method', 'only a password can be locked')
     await tx.authenticators.unlock(id)
     const { identityId } = found
-    const unlocked = { type: 'authenticator.unlocked', identityId, details: { id } } as const
-    await tx.events.insert(recordEvent(ports, caller, unlocked))
+    await record(ports, tx, caller, { type: 'authenticator.unlocked', identityId, details: { id } })
   })
 }
 

@@ -4,7 +4,7 @@ import { base64url } from '../../base/encoding.ts'
 import { type CaId, newId } from '../../base/ids.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
 import { proveCa, readCaCertificate } from '../certificates/third-party/prove-ca.ts'
 import { changedFields, changesBetween } from '../changes.ts'
@@ -59,8 +59,7 @@ export async function createCa(ports: Ports, input: NewCa, caller: Caller): Prom
     const outcome = await tx.cas.insert(ca)
     if (outcome === 'name-in-use') throw inUse('name')
     if (outcome === 'certificate-in-use') throw new Failure('CERT_IN_USE')
-    const created = { type: 'ca.created', details: { id, name: ca.name } } as const
-    await tx.events.insert(recordEvent(ports, caller, created))
+    await record(ports, tx, caller, { type: 'ca.created', details: { id, name: ca.name } })
   })
   return id
 }
@@ -90,8 +89,7 @@ export function updateCa(
     if (outcome === 'name-in-use') throw inUse('name')
     const changes = changesBetween(current, chosen)
     const details = { id, name: next.name, changed, changes }
-    const updated = { type: 'ca.updated', details } as const
-    await tx.events.insert(recordEvent(ports, caller, updated))
+    await record(ports, tx, caller, { type: 'ca.updated', details })
   })
 }
 
@@ -106,8 +104,7 @@ export async function verifyCa(ports: Ports, id: CaId, pem: string, caller: Call
     if ((await tx.cas.find(id)) === undefined) throw notFound()
     // Of two concurrent calls one verifies it; the other is told that it is already verified.
     if (!(await tx.cas.markVerified(id, clock.now()))) throw new Failure('CA_ALREADY_VERIFIED')
-    const verified = { type: 'ca.verified', details: { id } } as const
-    await tx.events.insert(recordEvent(ports, caller, verified))
+    await record(ports, tx, caller, { type: 'ca.verified', details: { id } })
   })
 }
 
@@ -117,7 +114,6 @@ export function deleteCa(ports: Ports, id: CaId, caller: Caller): Promise<void> 
     const ca = orNotFound(await tx.cas.find(id))
     const removed = () => tx.cas.remove(id)
     await keepAdministrator(tx, undefined, { now: ports.clock.now(), caller }, removed)
-    const deleted = { type: 'ca.deleted', details: { id, name: ca.name } } as const
-    await tx.events.insert(recordEvent(ports, caller, deleted))
+    await record(ports, tx, caller, { type: 'ca.deleted', details: { id, name: ca.name } })
   })
 }

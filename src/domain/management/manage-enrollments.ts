@@ -14,7 +14,7 @@ import {
 import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import type { EnrollmentKind } from '../enrollments/enrollment.ts'
 import {
   type Invitation,
@@ -78,8 +78,7 @@ export async function refreshEnrollment(
       throw (await tx.enrollments.find(id)) ? new Failure('ENROLLMENT_USED') : notFound()
     }
     const { identityId } = enrollment
-    const refreshed = { type: 'enrollment.refreshed', identityId, details: { id } } as const
-    await tx.events.insert(recordEvent(ports, caller, refreshed))
+    await record(ports, tx, caller, { type: 'enrollment.refreshed', identityId, details: { id } })
   })
   await announceLink(ports, invitation, caller)
   return invitation
@@ -95,8 +94,7 @@ export function deleteEnrollment(
     const found = await tx.enrollments.find(id)
     if (found === undefined || !(await tx.enrollments.remove(id))) throw notFound()
     const { identityId } = found
-    const deleted = { type: 'enrollment.deleted', identityId, details: { id } } as const
-    await tx.events.insert(recordEvent(ports, caller, deleted))
+    await record(ports, tx, caller, { type: 'enrollment.deleted', identityId, details: { id } })
   })
 }
 

@@ -10,7 +10,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import type { SessionEndReason } from '../audit/reasons.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import { removeAllFactors } from '../factors/second-factors.ts'
 import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
 import { checkedHosts } from '../identities/router-hosts.ts'
@@ -61,8 +61,7 @@ export async function createIdentity(
     })
     if (outcome === 'name-in-use') throw inUse('name')
     if (outcome === 'external-id-in-use') throw inUse('externalId')
-    const created = { type: 'identity.created', identityId: id } as const
-    await tx.events.insert(recordEvent(ports, caller, created))
+    await record(ports, tx, caller, { type: 'identity.created', identityId: id })
     await also?.within(tx)
   })
   return id
@@ -75,9 +74,8 @@ export function deleteIdentity(
   caller: Caller,
 ): Promise<void> {
   return cutOff(ports, id, 'identity-deleted', caller, async (tx) => {
-    const deleted = { type: 'identity.deleted', identityId: id } as const
     // Before the removal, while the identity still has a name (D-350).
-    await tx.events.insert(recordEvent(ports, caller, deleted))
+    await record(ports, tx, caller, { type: 'identity.deleted', identityId: id })
     await tx.identities.remove(id)
   })
 }
@@ -94,8 +92,7 @@ export function disableIdentity(
     const until = durationMinutes === 0 ? undefined : plus(at, minutes(durationMinutes))
     await tx.identities.replaceDisablement(id, { at, until }, at)
     const details = until === undefined ? {} : { details: { until: toRfc3339(until) } }
-    const disabled = { type: 'identity.disabled', identityId: id, ...details } as const
-    await tx.events.insert(recordEvent(ports, caller, disabled))
+    await record(ports, tx, caller, { type: 'identity.disabled', identityId: id, ...details })
   })
 }
 
@@ -112,8 +109,7 @@ export async function enableIdentity(
     if (needsOtherLocks(found, identity)) return 'again'
     if (identity.disabledAt === undefined) return 'done'
     await tx.identities.replaceDisablement(id, undefined, ports.clock.now())
-    const enabled = { type: 'identity.enabled', identityId: id } as const
-    await tx.events.insert(recordEvent(ports, caller, enabled))
+    await record(ports, tx, caller, { type: 'identity.enabled', identityId: id })
     return 'done'
   })
   if (outcome === 'again') return enableIdentity(ports, id, caller)
@@ -135,8 +131,7 @@ export function removeMfa(
     if (factors.length === 0) throw new Failure('MFA_NOT_ENROLLED')
     const ids = owned.map((passkey) => passkey.id)
     await endSessionsOfPasskeys(ports, tx, ids, caller)
-    const removed = { type: 'mfa.removed', identityId: id, details: {} } as const
-    await tx.events.insert(recordEvent(ports, caller, removed))
+    await record(ports, tx, caller, { type: 'mfa.removed', identityId: id, details: {} })
   })
 }
 

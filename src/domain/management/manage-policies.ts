@@ -6,7 +6,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import { factorDemands } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import { changedFields, changesBetween } from '../changes.ts'
 import type { Tags } from '../identities/identity.ts'
 import { listInMemory } from '../lists/evaluate.ts'
@@ -61,8 +61,7 @@ export async function createPolicy(
   await changeRules(ports, async (tx) => {
     await requireSigners(tx, policy)
     if ((await tx.authPolicies.insert(policy)) === 'name-in-use') throw inUse('name')
-    const created = { type: 'policy.created', details: { id, name } } as const
-    await tx.events.insert(recordEvent(ports, caller, created))
+    await record(ports, tx, caller, { type: 'policy.created', details: { id, name } })
   })
   return id
 }
@@ -118,8 +117,8 @@ export async function replacePolicy(
   if (outcome === 'name-in-use') throw inUse('name')
   const { id, name, primary, secondary } = next
   const changes = changesBetween(current, { name, primary, secondary })
-  const updated = { type: 'policy.updated', details: { id, name, changed, changes } } as const
-  await tx.events.insert(recordEvent(ports, caller, updated))
+  const details = { id, name, changed, changes }
+  await record(ports, tx, caller, { type: 'policy.updated', details })
 }
 
 export function deletePolicy(ports: PolicyPorts, id: AuthPolicyId, caller: Caller): Promise<void> {
@@ -131,8 +130,7 @@ export function deletePolicy(ports: PolicyPorts, id: AuthPolicyId, caller: Calle
     }
     await tx.authPolicies.remove(id)
     const { name } = policy
-    const deleted = { type: 'policy.deleted', details: { id, name } } as const
-    await tx.events.insert(recordEvent(ports, caller, deleted))
+    await record(ports, tx, caller, { type: 'policy.deleted', details: { id, name } })
   })
 }
 

@@ -4,7 +4,7 @@ import { isLoopbackHost, withoutBrackets } from '../../base/host-port.ts'
 import { type ExternalJwtSignerId, newId } from '../../base/ids.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import {
   type HandedInCertificate,
   readLeafCertificate,
@@ -90,8 +90,7 @@ export async function createSigner(
     if (outcome === 'name-in-use') throw inUse('name')
     if (outcome === 'issuer-in-use') throw inUse('issuer')
     const details = { id, name: signer.name }
-    const created = { type: 'external-jwt-signer.created', details } as const
-    await tx.events.insert(recordEvent(ports, caller, created))
+    await record(ports, tx, caller, { type: 'external-jwt-signer.created', details })
   })
   return id
 }
@@ -118,8 +117,7 @@ export function updateSigner(
     if (outcome === 'issuer-in-use') throw inUse('issuer')
     const changes = changesBetween(current, chosen)
     const details = { id, name: next.name, changed, changes }
-    const updated = { type: 'external-jwt-signer.updated', details } as const
-    await tx.events.insert(recordEvent(ports, caller, updated))
+    await record(ports, tx, caller, { type: 'external-jwt-signer.updated', details })
   })
 }
 
@@ -134,8 +132,7 @@ export function deleteSigner(ports: Ports, id: ExternalJwtSignerId, caller: Call
     const removed = () => tx.externalJwtSigners.remove(id)
     await keepAdministrator(tx, undefined, { now: ports.clock.now(), caller }, removed)
     const details = { id, name: signer.name }
-    const deleted = { type: 'external-jwt-signer.deleted', details } as const
-    await tx.events.insert(recordEvent(ports, caller, deleted))
+    await record(ports, tx, caller, { type: 'external-jwt-signer.deleted', details })
   })
 }
 

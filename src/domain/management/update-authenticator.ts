@@ -7,7 +7,7 @@ import type { AuthenticatorId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import { changedFields, changesBetween } from '../changes.ts'
 import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
@@ -105,8 +105,7 @@ async function replaceUpdb(
   const sessions = passwordHash === undefined ? [] : await tx.apiSessions.listOf(identityId)
   await endSessionsWithin(ports, tx, { sessions }, 'password-reset', caller)
   const details = { id, changed, changes: changesBetween(current, { username, tags }) }
-  const updated = { type: 'authenticator.updated', identityId, details } as const
-  await tx.events.insert(recordEvent(ports, caller, updated))
+  await record(ports, tx, caller, { type: 'authenticator.updated', identityId, details })
 }
 
 async function replaceCert(
@@ -143,8 +142,7 @@ async function replaceCert(
     ...(certificate === undefined ? {} : { certPem: certificate.certPem }),
   })
   const details = { id, changed, changes }
-  const updated = { type: 'authenticator.updated', identityId, details } as const
-  await tx.events.insert(recordEvent(ports, caller, updated))
+  await record(ports, tx, caller, { type: 'authenticator.updated', identityId, details })
 }
 
 function anotherCertificate(

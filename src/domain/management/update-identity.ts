@@ -6,7 +6,7 @@
 import type { IdentityId } from '../../base/ids.ts'
 import type { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import { type Changes, changedFields, changesBetween } from '../changes.ts'
 import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
 import { checkedHosts } from '../identities/router-hosts.ts'
@@ -84,8 +84,7 @@ async function replace(
     ...(await policyNames(tx, current, policy)),
   }
   const details = { changed, changes }
-  const updated = { type: 'identity.updated', identityId: id, details } as const
-  await tx.events.insert(recordEvent(ports, caller, updated))
+  await record(ports, tx, caller, { type: 'identity.updated', identityId: id, details })
   return 'updated'
 }
 

@@ -10,7 +10,7 @@ import { earlier, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { Caller } from '../audit/events.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record, recordEvent } from '../audit/record.ts'
 import { changedFields } from '../changes.ts'
 import type { ShownDevice } from '../factors/guessing/known-devices.ts'
 import { NO_FACTORS } from '../factors/proven.ts'
@@ -96,7 +96,7 @@ export async function authenticateLegacy(
     // If a code is outstanding, the login succeeds only when that is proven.
     if (authQueries.length === 0) {
       await tx.identities.markLogin(identity.id, now)
-      await tx.events.insert(recordEvent(ports, caller, succeeded(session)))
+      await record(ports, tx, caller, succeeded(session))
     }
     return true
   })

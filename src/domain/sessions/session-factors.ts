@@ -6,7 +6,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record, recordEvent } from '../audit/record.ts'
 import { sessionOwner } from '../factors/factor-owner.ts'
 import type { Passkey } from '../factors/passkey/passkey.ts'
 import type { RelyingParty } from '../factors/passkey/relying-party.ts'
@@ -124,8 +124,7 @@ export async function verifyEnrollmentInSession(
     await refuseAround(ports, tx, one, await holdSession(ports, tx, one.session))
     if (!(await verdict.take(tx))) return false
     const details = { factor: one.factor }
-    const enrolled = { type: 'mfa.enrolled', identityId, sessionId, details } as const
-    await tx.events.insert(recordEvent(ports, caller, enrolled))
+    await record(ports, tx, caller, { type: 'mfa.enrolled', identityId, sessionId, details })
     await complete(ports, tx, { ...one, by: one.factor }, caller)
     return true
   })
@@ -152,8 +151,7 @@ export async function removeEnrollmentInSession(
     await withdrawResetWithin(ports, tx, { method: 'reset-mfa', identityId }, given.caller)
     await holdSession(ports, tx, one.session)
     const details = { factor: one.factor }
-    const removed = { type: 'mfa.removed', identityId, sessionId, details } as const
-    await tx.events.insert(recordEvent(ports, given.caller, removed))
+    await record(ports, tx, given.caller, { type: 'mfa.removed', identityId, sessionId, details })
   })
 }
 
@@ -179,7 +177,7 @@ export async function renewRecoveryCodes(
     await tx.recoveryCodes.replace(identityId, hashes)
     await holdSession(ports, tx, one.session)
     const renewed = { type: 'mfa.recovery-codes-renewed', identityId, sessionId } as const
-    await tx.events.insert(recordEvent(ports, given.caller, renewed))
+    await record(ports, tx, given.caller, renewed)
   })
   return recoveryCodes
 }
@@ -203,8 +201,8 @@ export async function spend(
   const isTaken = await withIdentity(ports, one, async (tx) => {
     if (!(await verdict.take(tx))) return false
     if (verdict.by === 'recovery-code') {
-      const used = { type: 'mfa.recovery-code-used', identityId: one.session.identityId } as const
-      await tx.events.insert(recordEvent(ports, caller, used))
+      const { identityId } = one.session
+      await record(ports, tx, caller, { type: 'mfa.recovery-code-used', identityId })
     }
     await allowed(tx, verdict.by)
     return true

@@ -4,7 +4,7 @@
  */
 import type { AuthenticatorId } from '../../base/ids.ts'
 import type { Caller } from '../audit/events.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import type { PasskeySetup } from '../factors/passkey/enroll-passkey.ts'
 import type { RequestOptions } from '../factors/passkey/options.ts'
 import type { Passkey } from '../factors/passkey/passkey.ts'
@@ -108,8 +108,7 @@ export async function removePasskeyWithin(
   await withdrawResetWithin(ports, tx, { method: 'reset-mfa', identityId }, caller)
   await end(await tx.apiSessions.listByAuthenticator(id))
   const details = { factor: 'passkey', id, name } as const
-  const removed = { type: 'mfa.removed', identityId, details } as const
-  await tx.events.insert(recordEvent(ports, caller, removed))
+  await record(ports, tx, caller, { type: 'mfa.removed', identityId, details })
 }
 
 /** D-431: a session does not outlive the passkey that it began with. */

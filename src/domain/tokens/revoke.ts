@@ -6,7 +6,7 @@
 
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { Caller } from '../audit/events.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import { refreshTokenHash } from '../factors/refresh-token.ts'
 import { endingOf } from '../sessions/api-session.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
@@ -37,6 +37,6 @@ export async function revokeToken(
   const revoked = { type: 'token.revoked', identityId, sessionId } as const
   await ports.transaction(async (tx) => {
     if (!(await tx.sessionEndings.insert(ending))) return
-    await tx.events.insert(recordEvent(ports, caller, revoked))
+    await record(ports, tx, caller, revoked)
   })
 }

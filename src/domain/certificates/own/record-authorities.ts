@@ -1,6 +1,6 @@
 /** Stores the CAs of our own PKI, each in the same transaction as its audit event. */
 import type { AuditPorts } from '../../audit/ports.ts'
-import { recordEvent } from '../../audit/record.ts'
+import { record } from '../../audit/record.ts'
 import type { Transaction } from '../../stores.ts'
 import type { Authorities } from '../stores.ts'
 
@@ -18,9 +18,7 @@ export function recordAuthorities(
         if (!(await tx.authorities.insert(authority))) return false
         const { role, generation } = authority
         const details = { role, generation }
-        await tx.events.insert(
-          recordEvent(ports, undefined, { type: 'authority.created', details }),
-        )
+        await record(ports, tx, undefined, { type: 'authority.created', details })
         return true
       }),
   }

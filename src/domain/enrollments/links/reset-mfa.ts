@@ -6,7 +6,7 @@
 import type { Secret } from '../../../base/secrets/secret.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import type { Caller } from '../../audit/events.ts'
-import { recordEvent } from '../../audit/record.ts'
+import { record } from '../../audit/record.ts'
 import type { ShownDevice } from '../../factors/guessing/known-devices.ts'
 import { removeAllFactors } from '../../factors/second-factors.ts'
 import type { Accepted } from '../../factors/verdict.ts'
@@ -56,8 +56,7 @@ export async function resetMfa(
     await endSessionsWithin(ports, tx, { sessions }, 'mfa-reset', caller)
     // An administrator may have removed them in the meantime.
     if (removed.length === 0) return
-    const event = { type: 'mfa.removed', identityId, details: {} } as const
-    await tx.events.insert(recordEvent(ports, caller, event))
+    await record(ports, tx, caller, { type: 'mfa.removed', identityId, details: {} })
   })
   return opened
 }

@@ -6,7 +6,7 @@
 import type { Secret } from '../../../base/secrets/secret.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import type { Caller } from '../../audit/events.ts'
-import { recordEvent } from '../../audit/record.ts'
+import { record } from '../../audit/record.ts'
 import { hashNewPassword } from '../../factors/passwords/new-password.ts'
 import type { Authenticator, UpdbAuthenticator } from '../../identities/authenticator.ts'
 import { endSessionsWithin } from '../../sessions/ending/end-session.ts'
@@ -38,8 +38,7 @@ export async function resetPassword(
     const sessions = await tx.apiSessions.listOf(identityId)
     await endSessionsWithin(ports, tx, { sessions }, 'password-reset', caller)
     const details = { id, changed: ['password'] }
-    const updated = { type: 'authenticator.updated', identityId, details } as const
-    await tx.events.insert(recordEvent(ports, caller, updated))
+    await record(ports, tx, caller, { type: 'authenticator.updated', identityId, details })
   })
   return current
 }

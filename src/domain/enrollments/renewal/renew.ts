@@ -12,7 +12,7 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { LONGEST_PEM } from '../../../protocol/limits.ts'
 import type { Caller } from '../../audit/events.ts'
-import { recordEvent } from '../../audit/record.ts'
+import { record } from '../../audit/record.ts'
 import { judgeCertificate } from '../../certificates/judge-certificate.ts'
 import {
   type IdentityCertificate,
@@ -59,8 +59,7 @@ export async function extendCertificate(
     const sessions = now.renewal === undefined ? [] : await drop(ports, tx, id, now.renewal)
     await endInSession(ports, tx, call, { sessions }, 'certificate-replaced', caller)
     const details = { id, fingerprint }
-    const started = { type: 'authenticator.renewal-started', identityId, details } as const
-    await tx.events.insert(recordEvent(ports, caller, started))
+    await record(ports, tx, caller, { type: 'authenticator.renewal-started', identityId, details })
   })
   return made
 }
@@ -95,8 +94,7 @@ export async function confirmRenewal(
     await tx.certificateRenewals.rebindSessions(id, now.fingerprint, { fingerprint, notAfter })
     for (const ending of endingsOf(now, clock)) await tx.sessionEndings.insert(ending)
     const details = { id, fingerprint }
-    const renewed = { type: 'authenticator.renewed', identityId, details } as const
-    await tx.events.insert(recordEvent(ports, caller, renewed))
+    await record(ports, tx, caller, { type: 'authenticator.renewed', identityId, details })
   })
 }
 

@@ -12,7 +12,7 @@ import { toRfc3339 } from '../../../base/time/instant.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { AuditPorts } from '../../audit/ports.ts'
 import type { LoginFailureReason } from '../../audit/reasons.ts'
-import { recordEvent } from '../../audit/record.ts'
+import { record } from '../../audit/record.ts'
 import { type UpdbAuthenticator, usernameKey } from '../../identities/authenticator.ts'
 import { type AuthPolicy, POLICY_DEFAULTS } from '../../policies/auth-policy.ts'
 import type { Stores } from '../../stores.ts'
@@ -138,8 +138,7 @@ async function countFailure(
   const { lockedUntil } = await tx.passwordFailures.add(authenticatorId, origin, rule, now)
   if (lockedUntil === undefined) return recordNoLock(tx)
   const details = { authenticatorId, until: toRfc3339(lockedUntil) }
-  const locked = { type: 'login.locked', identityId, details } as const
-  await tx.events.insert(recordEvent(audit, caller, locked))
+  await record(audit, tx, caller, { type: 'login.locked', identityId, details })
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { type Instant, later, plus } from '../../../base/time/instant.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { SessionEndReason } from '../../audit/reasons.ts'
-import { recordEvent } from '../../audit/record.ts'
+import { record } from '../../audit/record.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import { BATCH_ROWS } from '../../paging.ts'
 import type { Stores, Transaction } from '../../stores.ts'
@@ -103,8 +103,7 @@ async function endOne(
     later(plus(now, ports.accessTokenLife), tokensEnd(removed, now)),
   )
   if (await tx.sessionEndings.insert(ending)) {
-    const ended = { type: 'session.ended', identityId, sessionId, reason } as const
-    await tx.events.insert(recordEvent(ports, caller, ended))
+    await record(ports, tx, caller, { type: 'session.ended', identityId, sessionId, reason })
   }
 }
 

@@ -5,7 +5,7 @@
 import { plus } from '../../../base/time/instant.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { AuditPorts } from '../../audit/ports.ts'
-import { recordEvent } from '../../audit/record.ts'
+import { record } from '../../audit/record.ts'
 import { endingOf } from '../../sessions/api-session.ts'
 import type { Stores } from '../../stores.ts'
 import type { TokenPorts } from '../ports.ts'
@@ -44,8 +44,7 @@ export function revokeOlderKeys(
     for (const { kid, purpose, tokenLife } of await tx.signingKeys.removeBefore(first)) {
       const now = ports.clock.now()
       await tx.sessionEndings.insert(endingOf(`key:${kid}`, now, plus(now, tokenLife)))
-      const revoked = { type: 'signing-key.revoked', details: { kid, purpose } } as const
-      await tx.events.insert(recordEvent(ports, caller, revoked))
+      await record(ports, tx, caller, { type: 'signing-key.revoked', details: { kid, purpose } })
     }
   })
   return insist(ports.signingKeys.rotateAtOnce, keep)
@@ -64,8 +63,7 @@ function keepWith(
       for (const key of made) {
         if (!(await tx.signingKeys.insert(key))) throw new Outrun()
         const { kid, purpose } = key
-        const created = { type: 'signing-key.created', details: { kid, purpose } } as const
-        await tx.events.insert(recordEvent(ports, caller, created))
+        await record(ports, tx, caller, { type: 'signing-key.created', details: { kid, purpose } })
       }
       // A generation is free again if it was created and withdrawn since we looked; newer ones exist then.
       const newest = (await tx.signingKeys.list()).at(-1)
