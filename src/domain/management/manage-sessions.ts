@@ -4,11 +4,11 @@
  */
 
 import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
-import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { EnrolledPorts } from '../factors/second-factor.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import { BATCH_ROWS, type PageOf } from '../paging.ts'
+import { orNotFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import { existingSessions } from '../sessions/ending/existing-sessions.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
@@ -32,7 +32,7 @@ export async function listSessionsOf(
   identityId: IdentityId,
   query: ListQuery,
 ): Promise<PageOf<SessionDetail>> {
-  await findIdentity(ports, identityId)
+  orNotFound(await ports.identities.find(identityId))
   return list(ports, identityId, query)
 }
 
@@ -41,8 +41,7 @@ export async function findSession(ports: ReadPorts, id: ApiSessionId): Promise<S
   const session = await ports.apiSessions.find(id)
   const isLive = session !== undefined && session.expiresAt > ports.clock.now()
   const [detail] = isLive ? await describeSessions(ports, [session]) : []
-  if (detail === undefined) throw new Failure('NOT_FOUND')
-  return detail
+  return orNotFound(detail)
 }
 
 /** Throws NOT_FOUND. */
@@ -52,8 +51,7 @@ export async function endSessionById(
   caller: Caller,
 ): Promise<void> {
   await ports.transaction(async (tx) => {
-    const session = await tx.apiSessions.find(id)
-    if (session === undefined) throw new Failure('NOT_FOUND')
+    const session = orNotFound(await tx.apiSessions.find(id))
     await endSessionsWithin(ports, tx, { sessions: [session] }, 'administrator', caller)
   })
 }
@@ -64,7 +62,7 @@ export async function endSessionsOf(
   identityId: IdentityId,
   caller: Caller,
 ): Promise<void> {
-  await findIdentity(ports, identityId)
+  orNotFound(await ports.identities.find(identityId))
   await endMany(ports, identityId, caller)
 }
 
@@ -111,11 +109,4 @@ async function voidAllLogins({ transaction }: Pick<EndPorts, 'transaction'>): Pr
       last = await transaction((tx) => tx.identities.voidLoginsAfter(last, which))
     } while (last !== undefined)
   }
-}
-
-async function findIdentity(
-  { identities }: Pick<SessionPorts, 'identities'>,
-  id: IdentityId,
-): Promise<void> {
-  if ((await identities.find(id)) === undefined) throw new Failure('NOT_FOUND')
 }

@@ -11,7 +11,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import { sessionCertificateUri } from '../../protocol/spiffe-id.ts'
 import type { SubjectPart } from '../../protocol/x509.ts'
 import type { Caller } from '../audit/events.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import { readCsr } from '../certificates/session/csr.ts'
 import {
   MOST_LIVE_CERTIFICATES,
@@ -21,6 +21,7 @@ import { BACKDATE, newSerial } from '../certificates/write-certificate.ts'
 import { completeProof } from '../login/again/complete-proof.ts'
 import { refuseProof } from '../login/again/refuse-proof.ts'
 import type { Page, PageOf } from '../paging.ts'
+import { notFound, orNotFound } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 import { type ApiSession, endingOf } from './api-session.ts'
 import { type CallSession, sessionGone } from './call-session.ts'
@@ -47,9 +48,7 @@ export async function findSessionCertificate(
   call: CallSession,
   id: string,
 ): Promise<SessionCertificate> {
-  const found = await sessionCertificates.find(id as SessionCertificateId, call.sessionId)
-  if (found === undefined) throw new Failure('NOT_FOUND')
-  return found
+  return orNotFound(await sessionCertificates.find(id as SessionCertificateId, call.sessionId))
 }
 
 /** D-225: the certificate outlives the access token of this request, so check again that the login still counts. */
@@ -118,7 +117,7 @@ export async function issueSessionCertificate(
       createdAt: now,
     }
     await tx.sessionCertificates.insert(certificate)
-    await tx.events.insert(recordEvent(ports, caller, happening('certificate.issued', certificate)))
+    await record(ports, tx, caller, happening('certificate.issued', certificate))
     return certificate
   })
   if (outcome === 'gone') throw sessionGone(ports.brand, call)
@@ -150,12 +149,10 @@ export async function removeSessionCertificate(
   const isRemoved = await ports.transaction(async (tx) => {
     if (!(await tx.sessionCertificates.remove(certificate.id, call.sessionId))) return false
     await tx.sessionEndings.insert(ending)
-    await tx.events.insert(
-      recordEvent(ports, caller, happening('certificate.removed', certificate)),
-    )
+    await record(ports, tx, caller, happening('certificate.removed', certificate))
     return true
   })
-  if (!isRemoved) throw new Failure('NOT_FOUND')
+  if (!isRemoved) throw notFound()
 }
 
 /** D-40: the absolute end of the session; if it cannot be refreshed, the end of its access token. */

@@ -32,6 +32,7 @@ import type { SecondFactorStores } from '../factors/stores.ts'
 import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import { amrOf } from '../login/amr.ts'
 import { spentAnswer, wrongAnswer } from '../login/refuse-code.ts'
+import { invalid } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 import type { ApiSession } from './api-session.ts'
 import { succeeded } from './authenticate-legacy.ts'
@@ -192,10 +193,8 @@ export async function spend(
   { answer, caller }: SessionAnswer,
   allowed: (tx: Stores, by: ProvenBy) => Promise<void>,
 ): Promise<void> {
-  if (answer === undefined) {
-    // A missing field does not count as a guess.
-    throw new Failure('COULD_NOT_VALIDATE', { field: { field: 'code', reason: 'is missing' } })
-  }
+  // A missing field does not count as a guess.
+  if (answer === undefined) throw invalid('code', 'is missing')
   const verdict = await secondFactor(one.factor).check(ports, proverOf(one), answer)
   if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
   const isTaken = await withIdentity(ports, one, async (tx) => {

@@ -7,6 +7,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import { matchesRedirect, type RedirectPattern } from '../../protocol/redirect-uri.ts'
 import type { Caller } from '../audit/events.ts'
 import { isKnownClient } from '../login/known-client.ts'
+import { invalid } from '../refusals.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import { readOwnAccessToken, readOwnIdToken } from './own-token.ts'
@@ -55,8 +56,7 @@ export async function endByHint(ports: HintPorts, call: LogoutCall): Promise<Hin
   const named = await namedSession(ports, call)
   // D-30, OIDC RP-Initiated Logout §2: a client ends only the sessions that began with it.
   if (named !== undefined && call.clientId !== undefined && call.clientId !== named.clientId) {
-    const field = { field: 'client_id', reason: 'is not the client of the token' }
-    throw new Failure('COULD_NOT_VALIDATE', { field })
+    throw invalid('client_id', 'is not the client of the token')
   }
   if (named !== undefined) {
     const { sessionId, identityId } = named

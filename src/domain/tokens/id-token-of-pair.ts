@@ -12,6 +12,7 @@ import type { Caller } from '../audit/events.ts'
 import { refreshTokenHash } from '../factors/refresh-token.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
 import { isKnownClient } from '../login/known-client.ts'
+import { invalid } from '../refusals.ts'
 import { idTokenClaims } from './id-token.ts'
 import type { TokenPorts } from './ports.ts'
 import { type ProvenKey, replayed, useProof } from './possession/proven-key.ts'
@@ -61,8 +62,7 @@ export async function idTokenOfPair(
   await demandSessionKey(session, key, refuseAs)
   const { spent } = found
   if (spent === undefined) {
-    const field = { field: 'requested_token_type', reason: 'must first be that of a refresh token' }
-    throw new Failure('COULD_NOT_VALIDATE', { field })
+    throw invalid('requested_token_type', 'must first be that of a refresh token')
   }
   const successor = await refreshTokens.find(spent.successor)
   // A successor that was used means that the client has this answer behind it.

@@ -1,6 +1,7 @@
 /** A router confirms what it has applied, and reports the sessions that it admitted. D-381, D-383. */
 import type { ApiSessionId, IdentityId } from '../../../base/ids.ts'
 import { Failure } from '../../../errors/catalogue.ts'
+import { invalid } from '../../refusals.ts'
 import type { CallPorts } from '../ports.ts'
 import { readMark } from './marks.ts'
 
@@ -18,8 +19,7 @@ export function confirmForRouter(
 ): void {
   const position = readMark(vault, { routerId, run }, mark)
   if (position === undefined) {
-    const field = { field: 'mark', reason: 'is not one that this feed sent to this router' }
-    throw new Failure('COULD_NOT_VALIDATE', { field })
+    throw invalid('mark', 'is not one that this feed sent to this router')
   }
   if (!routerPresence.confirmed(routerId, run, position, sessionIds)) {
     throw new Failure('RATE_LIMITED', { retryAfterSeconds: 10 })

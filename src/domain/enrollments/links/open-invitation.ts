@@ -4,10 +4,10 @@
  * as on the API (D-22).
  */
 import type { Secret } from '../../../base/secrets/secret.ts'
-import { Failure } from '../../../errors/catalogue.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { Identity } from '../../identities/identity.ts'
 import type { AuthPolicy } from '../../policies/auth-policy.ts'
+import { orNotFound } from '../../refusals.ts'
 import { type Enrollment, isReset } from '../enrollment.ts'
 import { signEnrollmentJwt } from '../enrollment-jwt.ts'
 import type { EnrollmentPorts } from '../ports.ts'
@@ -43,8 +43,7 @@ export async function invitationJwt(
   const jwt = isReset(enrollment)
     ? undefined
     : await signEnrollmentJwt(ports, { method, identityId, token, expiresAt })
-  if (jwt === undefined) throw new Failure('NOT_FOUND')
-  return jwt
+  return orNotFound(jwt)
 }
 
 async function usernameFor(

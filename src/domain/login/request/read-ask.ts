@@ -4,7 +4,6 @@
  */
 import { utf8 } from '../../../base/encoding.ts'
 import { type Duration, seconds } from '../../../base/time/duration.ts'
-import { Failure } from '../../../errors/catalogue.ts'
 import { isKeyThumbprint } from '../../../protocol/dpop/proof.ts'
 import { factorsForAcr } from '../../../protocol/factors/acr.ts'
 import type { AuthorizationError } from '../../../protocol/oauth.ts'
@@ -17,6 +16,7 @@ import {
 } from '../../../protocol/oidc.ts'
 import { isCodeChallenge } from '../../../protocol/pkce.ts'
 import { PRIMARY_METHODS, type PrimaryMethod } from '../../identities/primary-methods.ts'
+import { invalid } from '../../refusals.ts'
 import type { ClientAsk } from './auth-request.ts'
 import type { VerifiedRedirect } from './verified-redirect.ts'
 
@@ -158,9 +158,8 @@ export function addConfigTypes(
   added: readonly string[],
 ): readonly string[] {
   const all = mergeConfigTypes(asked, added)
-  if (all !== undefined) return all
-  const field = { field: 'configTypes', reason: 'are too many' }
-  throw new Failure('COULD_NOT_VALIDATE', { field })
+  if (all === undefined) throw invalid('configTypes', 'are too many')
+  return all
 }
 
 /** Returns the response mode, or undefined if the requested one is unknown. Error responses need it too. */

@@ -2,7 +2,7 @@
 import type { AuthenticatorId, IdentityId } from '../../../base/ids.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { Passkey } from '../../factors/passkey/passkey.ts'
-import { notFound } from '../../refusals.ts'
+import { notFound, orNotFound } from '../../refusals.ts'
 import type { EndingPorts } from '../../sessions/ending/ports.ts'
 import { removePasskeyWithin } from '../../sessions/session-passkeys.ts'
 import type { Stores, Transaction } from '../../stores.ts'
@@ -12,7 +12,7 @@ export async function listPasskeysOf(
   { identities, passkeys }: Pick<Stores, 'identities' | 'passkeys'>,
   id: IdentityId,
 ): Promise<readonly Passkey[]> {
-  if ((await identities.find(id)) === undefined) throw notFound()
+  orNotFound(await identities.find(id))
   return passkeys.listOf(id)
 }
 
