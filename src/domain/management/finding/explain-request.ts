@@ -11,7 +11,7 @@ import type { Events } from '../../audit/stores.ts'
 import { whatHappened } from '../../audit/what-happened.ts'
 import { type Identity, isDisabled } from '../../identities/identity.ts'
 import type { Identities } from '../../identities/stores.ts'
-import { equals } from '../../lists/filters.ts'
+import { equals, isAmong } from '../../lists/filters.ts'
 import type { Filter } from '../../lists/list-query.ts'
 import type { Rules } from '../../policies/rules.ts'
 
@@ -72,13 +72,11 @@ export async function listRefusals(
   { events }: Pick<ExplainPorts, 'events'>,
   limit: number,
 ): Promise<readonly RecordedEvent[]> {
-  const type = { kind: 'field', name: 'type' } as const
-  const isRefusal: Filter = { op: 'in', values: REFUSALS, field: type }
   const hasRequest: Filter = {
     op: 'not',
     part: { op: 'null', field: { kind: 'field', name: 'requestId' } },
   }
-  const filter: Filter = { op: 'and', parts: [isRefusal, hasRequest] }
+  const filter: Filter = { op: 'and', parts: [isAmong('type', REFUSALS), hasRequest] }
   return (await events.list({ filter, limit, offset: 0 })).rows
 }
 

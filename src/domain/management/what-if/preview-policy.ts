@@ -19,7 +19,7 @@ import { ALL_SECOND_FACTORS } from '../../factors/second-factors.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../../identities/identity.ts'
 import type { PrimaryMethod } from '../../identities/primary-methods.ts'
-import { compares, equals } from '../../lists/filters.ts'
+import { compares, equals, isAmong } from '../../lists/filters.ts'
 import type { Filter } from '../../lists/list-query.ts'
 import { isSecondaryWithdrawn } from '../../login/again/check-finished.ts'
 import { type ProofRefusal, refuseProof } from '../../login/again/refuse-proof.ts'
@@ -334,11 +334,7 @@ async function* liveSessions(
   at: Instant,
 ): AsyncGenerator<ApiSession> {
   if (identityIds.length === 0) return
-  const owned = {
-    op: 'in',
-    field: { kind: 'field', name: 'identityId' },
-    values: identityIds,
-  } as const
+  const owned = isAmong('identityId', identityIds)
   for (let offset = 0; ; offset += BATCH_ROWS) {
     const orders = [{ field: 'id', direction: 'asc' }] as const
     const query = { filter: owned, orders, limit: BATCH_ROWS, offset }
