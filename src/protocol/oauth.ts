@@ -10,25 +10,23 @@ export const GRANT_TYPES = ['authorization_code', 'refresh_token', DEVICE_CODE_G
 export type GrantType = (typeof GRANT_TYPES)[number]
 
 /** The errors of OAuth endpoints: D-28, RFC 6750 §3.1 for bearer tokens, and RFC 9449 §5 and §8 for DPoP. */
-const TOKEN_ERRORS = [
-  'invalid_request',
-  'invalid_client',
-  'invalid_grant',
-  'unsupported_grant_type',
-  'invalid_scope',
-  'invalid_token',
+export type TokenError =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'invalid_token'
   // RFC 8628 §3.5.
-  'authorization_pending',
-  'slow_down',
-  'access_denied',
-  'expired_token',
-  'insufficient_scope',
-  'invalid_dpop_proof',
-  'use_dpop_nonce',
-  'temporarily_unavailable',
-  'server_error',
-] as const
-export type TokenError = (typeof TOKEN_ERRORS)[number]
+  | 'authorization_pending'
+  | 'slow_down'
+  | 'access_denied'
+  | 'expired_token'
+  | 'insufficient_scope'
+  | 'invalid_dpop_proof'
+  | 'use_dpop_nonce'
+  | 'temporarily_unavailable'
+  | 'server_error'
 
 /** The errors that go back over the redirect (D-5), and when; docs/errors.md is generated from it. */
 export const AUTHORIZATION_ERRORS = {

@@ -12,7 +12,7 @@ import type {
   SessionCertificateId,
 } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import { SECOND_FACTOR_IDS, type SecondFactorId } from '../../protocol/factors/second-factors.ts'
+import type { SecondFactorId } from '../../protocol/factors/second-factors.ts'
 import type { Changes } from '../changes.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
 import type { ClockOff } from './clock-off.ts'
@@ -34,26 +34,22 @@ export interface Caller {
 }
 
 /** What kept an administrator from logging in and was reset (D-140). The password is always reset. */
-const RECOVERED_PARTS = [
-  'password',
-  'lock',
-  ...SECOND_FACTOR_IDS,
-  'policy',
-  'disablement',
-  'administrator',
-] as const
-export type RecoveredPart = (typeof RECOVERED_PARTS)[number]
+export type RecoveredPart =
+  | SecondFactorId
+  | 'password'
+  | 'lock'
+  | 'policy'
+  | 'disablement'
+  | 'administrator'
 
 /** The kinds of entity that an administrator creates and deletes. */
-const MANAGED_ENTITIES = [
-  'identity',
-  'authenticator',
-  'enrollment',
-  'policy',
-  'external-jwt-signer',
-  'ca',
-] as const
-export type ManagedEntity = (typeof MANAGED_ENTITIES)[number]
+type ManagedEntity =
+  | 'identity'
+  | 'authenticator'
+  | 'enrollment'
+  | 'policy'
+  | 'external-jwt-signer'
+  | 'ca'
 
 export type Happening =
   | {

@@ -80,8 +80,7 @@ export function signingKey(
 /**
  * `waiting`: published, not used yet. `retiring`: no longer used, but published while one of its tokens can be valid.
  */
-const KEY_STATES = ['waiting', 'signing', 'retiring'] as const
-export type KeyState = (typeof KEY_STATES)[number]
+export type KeyState = 'waiting' | 'signing' | 'retiring'
 
 export interface PublishedKey {
   readonly key: StoredSigningKey
