@@ -8,6 +8,7 @@ import { judgeCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { CertificateVerdict, TrustedCertificate } from '../certificates/verdict.ts'
 import type { FactorPorts } from './ports.ts'
+import { proofBy } from './proven.ts'
 import { usableIdentity } from './usable-identity.ts'
 import type { PrimaryVerdict, Rejected } from './verdict.ts'
 
@@ -46,6 +47,7 @@ export async function proveByJudged(
     verdict: 'accepted',
     ...usable,
     primary: {
+      ...proofBy(usable.identity, clock.now()),
       method: 'cert',
       ...found,
       certificate: {
@@ -54,9 +56,6 @@ export async function proveByJudged(
         notAfter: judged.notAfter,
         trust: judged.trust,
       },
-      signerId: undefined,
-      voidedLogins: usable.identity.voidedLogins,
-      at: clock.now(),
     },
   }
 }
@@ -73,13 +72,7 @@ async function findOwner(
   }
   const identity =
     externalId === undefined ? undefined : await identities.findByExternalId(externalId)
-  return (
-    identity && {
-      identityId: identity.id,
-      authenticatorId: undefined,
-      credentialVersion: undefined,
-    }
-  )
+  return identity && { identityId: identity.id }
 }
 
 function reject(reason: LoginFailureReason): Rejected {

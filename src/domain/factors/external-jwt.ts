@@ -17,6 +17,7 @@ import type { Identity } from '../identities/identity.ts'
 import type { Identities } from '../identities/stores.ts'
 import { allowsSigner } from '../policies/auth-policy.ts'
 import type { FactorPorts } from './ports.ts'
+import { proofBy } from './proven.ts'
 import { usableIdentity } from './usable-identity.ts'
 import type { Accepted, PrimaryVerdict, Rejected } from './verdict.ts'
 
@@ -101,16 +102,7 @@ async function prove(
   return {
     verdict: 'accepted',
     ...usable,
-    primary: {
-      method: 'ext-jwt',
-      identityId: identity.id,
-      authenticatorId: undefined,
-      credentialVersion: undefined,
-      certificate: undefined,
-      signerId: signer.id,
-      voidedLogins: usable.identity.voidedLogins,
-      at: clock.now(),
-    },
+    primary: { ...proofBy(identity, clock.now()), method: 'ext-jwt', signerId: signer.id },
   }
 }
 

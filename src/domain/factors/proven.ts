@@ -10,6 +10,7 @@ import {
   type SecondFactorId,
 } from '../../protocol/factors/second-factors.ts'
 import type { CaTrust } from '../certificates/verdict.ts'
+import type { Identity } from '../identities/identity.ts'
 import type { PrimaryMethod } from '../identities/primary-methods.ts'
 
 export { eachDemand, SECOND_FACTOR_IDS, type SecondFactorId }
@@ -31,6 +32,15 @@ export interface ProvenPrimary {
    */
   readonly voidedLogins: number | undefined
   readonly at: Instant
+}
+
+/** The parts of a proof that every method has. A method adds its name and what it has proven. */
+export function proofBy(
+  { id, voidedLogins }: Pick<Identity, 'id' | 'voidedLogins'>,
+  at: Instant,
+): Omit<ProvenPrimary, 'method'> {
+  const nothing = { credentialVersion: undefined, certificate: undefined, signerId: undefined }
+  return { identityId: id, authenticatorId: undefined, ...nothing, voidedLogins, at }
 }
 
 export interface ProvenCertificate {

@@ -1,6 +1,7 @@
 /** A passkey as the only credential of a login: D-431. */
 import type { FactorOwner } from '../factor-owner.ts'
 import type { FactorPorts } from '../ports.ts'
+import { proofBy } from '../proven.ts'
 import { usableIdentity } from '../usable-identity.ts'
 import type { PrimaryVerdict } from '../verdict.ts'
 import { judgeAssertion } from './assertion.ts'
@@ -43,14 +44,9 @@ export async function proveByPasskey(
     ...usable,
     take,
     primary: {
+      ...proofBy(usable.identity, ports.clock.now()),
       method: 'passkey',
-      identityId,
       authenticatorId: id,
-      credentialVersion: undefined,
-      certificate: undefined,
-      signerId: undefined,
-      voidedLogins: usable.identity.voidedLogins,
-      at: ports.clock.now(),
     },
   }
 }

@@ -19,6 +19,7 @@ import type { Stores } from '../../stores.ts'
 import type { Guess } from '../guessing/guess-order.ts'
 import { lockRule } from '../guessing/lock-rule.ts'
 import type { FactorPorts } from '../ports.ts'
+import { proofBy } from '../proven.ts'
 import type { GuessOrigin } from '../stores.ts'
 import { usableIdentity } from '../usable-identity.ts'
 import type { PrimaryVerdict, Rejected } from '../verdict.ts'
@@ -97,14 +98,10 @@ export async function proveByPassword(
     verdict: 'accepted',
     ...usable,
     primary: {
+      ...proofBy(usable.identity, clock.now()),
       method: 'password',
-      identityId,
       authenticatorId: id,
       credentialVersion,
-      certificate: undefined,
-      signerId: undefined,
-      voidedLogins: usable.identity.voidedLogins,
-      at: clock.now(),
     },
   }
 }

@@ -5,7 +5,7 @@
 import { readCertificates, validity } from '../../../base/certificates.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import type { Ca } from '../../certificates/third-party/ca.ts'
-import type { ProvenPrimary } from '../../factors/proven.ts'
+import { type ProvenPrimary, proofBy } from '../../factors/proven.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import type { Identity } from '../../identities/identity.ts'
 import { completeProof } from '../../login/again/complete-proof.ts'
@@ -29,15 +29,7 @@ export async function waysToSignIn(
   { authenticators, hasPasskey }: Registered,
   { rules, cas, now }: Surroundings,
 ): Promise<readonly ProvenPrimary[]> {
-  const base = {
-    identityId: identity.id,
-    authenticatorId: undefined,
-    credentialVersion: undefined,
-    certificate: undefined,
-    signerId: undefined,
-    voidedLogins: identity.voidedLogins,
-    at: now,
-  }
+  const base = proofBy(identity, now)
   const find = async (id: string) => authenticators.find((one) => one.id === id)
   const registered = await Promise.all(
     authenticators.map((authenticator) => {
