@@ -3,6 +3,7 @@
  * time: D-381. However many routers there are and however often they call, there is at most one write a second, and
  * while nothing changes one in thirty seconds.
  */
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import type { ApiSessionId, IdentityId } from '../../../base/ids.ts'
 import type { Log } from '../../../base/log.ts'
 import type { Clock } from '../../../base/time/clock.ts'
@@ -58,7 +59,7 @@ export function createRouterPresence(deps: {
   /** By router and run. */
   let changes = new Map<string, RunChange>()
   let sessions = new Map<string, { readonly routerId: IdentityId; readonly id: ApiSessionId }>()
-  const heard = new Map<string, Heard>()
+  const heard = new BoundedMap<string, Heard>(MOST_HEARD)
   const calls = new Map<IdentityId, { count: number; readonly since: Duration }>()
   let flushedAt = milliseconds(Number.NEGATIVE_INFINITY)
   let timer: NodeJS.Timeout | undefined
@@ -70,15 +71,6 @@ export function createRouterPresence(deps: {
     const contactAt = clock.now()
     changes.set(key, { contactAt, ...changes.get(key), routerId, run, ...more })
     soon()
-  }
-
-  function remember(key: string, now: Heard): void {
-    heard.delete(key)
-    heard.set(key, now)
-    for (const [oldest] of heard) {
-      if (heard.size <= MOST_HEARD) break
-      heard.delete(oldest)
-    }
   }
 
   function soon(): void {
@@ -155,11 +147,11 @@ export function createRouterPresence(deps: {
       const isNew = position !== undefined && text !== last?.written
       const uptime = clock.uptime()
       if (isNew) {
-        remember(key, { written: text, writtenAt: uptime })
+        heard.set(key, { written: text, writtenAt: uptime })
         const at = clock.now()
         change(routerId, run, { contactAt: at, step: { position, at } })
       } else if (last === undefined || uptime - last.writtenAt >= WRITE_CONTACT) {
-        remember(key, { written: last?.written ?? '', writtenAt: uptime })
+        heard.set(key, { written: last?.written ?? '', writtenAt: uptime })
         change(routerId, run, { contactAt: clock.now() })
       }
       for (const id of sessionIds) {

@@ -2,7 +2,7 @@
  * Limits how often a certificate may be renewed: D-130. Every instance and router must remember an unconfirmed renewal
  * for a year. Counted in memory, separately on each instance, for all its processes together (D-290).
  */
-
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import type { AuthenticatorId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { type Duration, hours, inSeconds, milliseconds } from '../../../base/time/duration.ts'
@@ -14,7 +14,7 @@ export type CountRenewal = (id: AuthenticatorId) => Promise<void>
 const WINDOW: Duration = hours(1)
 const MOST_IN_WINDOW = 10
 
-/** The most entries kept; the oldest is dropped first. */
+/** The most entries kept. */
 const MOST_REMEMBERED = 100_000
 
 export function createCountRenewal({
@@ -22,7 +22,9 @@ export function createCountRenewal({
 }: {
   readonly clock: Pick<Clock, 'uptime'>
 }): CountRenewal {
-  const windows = new Map<AuthenticatorId, { readonly begun: Duration; count: number }>()
+  const windows = new BoundedMap<AuthenticatorId, { readonly begun: Duration; count: number }>(
+    MOST_REMEMBERED,
+  )
   return async (id) => {
     const now = clock.uptime()
     const before = windows.get(id)
@@ -36,11 +38,6 @@ export function createCountRenewal({
       })
     }
     window.count += 1
-    if (before !== window) windows.delete(id)
     windows.set(id, window)
-    if (windows.size > MOST_REMEMBERED) {
-      const [oldest] = windows.keys()
-      if (oldest !== undefined) windows.delete(oldest)
-    }
   }
 }

@@ -6,7 +6,7 @@
  *
  * A failure is reserved before the guess is checked, so that parallel guesses cannot exceed the limit together.
  */
-
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { networkOf } from '../../../base/network.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { type Duration, inSeconds, milliseconds, minutes } from '../../../base/time/duration.ts'
@@ -24,7 +24,7 @@ export interface AddressFailures {
 
 const WINDOW: Duration = minutes(1)
 
-/** The most networks to remember; the one whose last failure is the oldest is removed first. */
+/** The most networks to remember; the one that was not heard of for the longest time is removed first. */
 const MOST_NETWORKS = 100_000
 
 /**
@@ -46,8 +46,7 @@ export function createAddressFailures(deps: {
   readonly clock: Pick<Clock, 'uptime'>
 }): AddressFailures {
   const { limit, clock } = deps
-  /** Ordered by the last change. */
-  const counts = new Map<string, Count>()
+  const counts = new BoundedMap<string, Count>(MOST_NETWORKS)
 
   function countOf(network: string): Count {
     const count = counts.get(network) ?? fresh()
@@ -68,7 +67,7 @@ export function createAddressFailures(deps: {
       if (count.failures >= limit) throw limited(count)
       if (count.failures + count.pending < limit) {
         count.pending += 1
-        remember(network, count)
+        counts.set(network, count)
         return count
       }
       if (count.waiting.length >= MOST_WAITING) {
@@ -77,14 +76,6 @@ export function createAddressFailures(deps: {
       }
       await new Promise<void>((resolve) => count.waiting.push(resolve))
     }
-  }
-
-  function remember(network: string, count: Count): void {
-    counts.delete(network)
-    counts.set(network, count)
-    if (counts.size <= MOST_NETWORKS) return
-    const [oldest] = counts.keys()
-    if (oldest !== undefined) counts.delete(oldest)
   }
 
   function limited({ startedAt }: Count): Failure {
@@ -120,6 +111,6 @@ export function createAddressFailures(deps: {
     const { failures } = countOf(network)
     count.startedAt = failures === 0 ? clock.uptime() : count.startedAt
     count.failures += 1
-    remember(network, count)
+    counts.set(network, count)
   }
 }

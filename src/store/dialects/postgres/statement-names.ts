@@ -2,6 +2,7 @@
  * Which statements the server keeps prepared: those that repeat. The store has a bounded number of fixed queries, and
  * the filters of lists produce an unlimited number of others, each of which would occupy memory on every connection.
  */
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 
 /** Returns the name under which the statement is prepared; undefined if it is not. */
 export type NameOf = (text: string) => string | undefined
@@ -15,19 +16,16 @@ const MOST_COUNTED = 400
 
 export function createStatementNames(): NameOf {
   const names = new Map<string, string>()
-  const uses = new Map<string, number>()
+  const uses = new BoundedMap<string, number>(MOST_COUNTED)
   return (text) => {
     const name = names.get(text)
     if (name !== undefined || names.size === MOST_PREPARED) return name
     const used = (uses.get(text) ?? 0) + 1
-    // The most recently used comes last.
-    uses.delete(text)
     if (used < WORTH_PREPARING) {
       uses.set(text, used)
-      const [oldest] = uses.keys()
-      if (uses.size > MOST_COUNTED && oldest !== undefined) uses.delete(oldest)
       return undefined
     }
+    uses.delete(text)
     const added = `latchkey_${names.size + 1}`
     names.set(text, added)
     return added
