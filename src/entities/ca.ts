@@ -56,3 +56,8 @@ export const CA = {
   },
   tags: TAGS,
 } as const satisfies Fields
+
+/** Where its certificates have an external id, and how it is read. */
+export const CLAIM_LOCATIONS = ['COMMON_NAME', 'SAN_URI', 'SAN_EMAIL'] as const
+export const CLAIM_MATCHERS = ['ALL', 'PREFIX', 'SUFFIX', 'SCHEME'] as const
+export const CLAIM_PARSERS = ['NONE', 'SPLIT'] as const

@@ -142,3 +142,15 @@ export const PUBLIC_SIGNER = {
   scopes,
   targetToken,
 } satisfies Fields
+
+/** What a check of one of its tokens looks at, in the order of the response: API 3.3. */
+export const SIGNER_CHECK_STEPS = [
+  'signer',
+  'signature',
+  'times',
+  'issuer',
+  'audience',
+  'claim',
+  'identity',
+  'policy',
+] as const

@@ -1,13 +1,13 @@
 /** /cas of the management API: API 3.3, 4.6. */
 import { z } from 'zod'
-import { CA } from '../../entities/ca.ts'
+import { CA, CLAIM_LOCATIONS, CLAIM_MATCHERS, CLAIM_PARSERS } from '../../entities/ca.ts'
 import { managedShape } from '../described.ts'
 import { detail, list } from '../envelope.ts'
 import { line, lineOrNothing, Name, NewTags, Pem, Roles } from './fields.ts'
 
-const Location = z.enum(['COMMON_NAME', 'SAN_URI', 'SAN_EMAIL'])
-const Matcher = z.enum(['ALL', 'PREFIX', 'SUFFIX', 'SCHEME'])
-const Parser = z.enum(['NONE', 'SPLIT'])
+const Location = z.enum(CLAIM_LOCATIONS)
+const Matcher = z.enum(CLAIM_MATCHERS)
+const Parser = z.enum(CLAIM_PARSERS)
 const Criteria = lineOrNothing(256)
 
 const NewExternalIdClaim = z

@@ -1,5 +1,6 @@
 /** /signing-keys of the management API: API 3.3, D-23. Only the public parts. */
 import { z } from 'zod'
+import { SIGNING_ALGORITHMS } from '../../protocol/signing-algorithms.ts'
 import { detail, Links, list, Timestamp } from '../envelope.ts'
 
 export const NewSigningKey = z.strictObject({
@@ -9,7 +10,7 @@ export const NewSigningKey = z.strictObject({
     .describe('After a leak: every older key is withdrawn at once.'),
 })
 
-const Algorithm = z.enum(['ES256', 'RS256', 'EdDSA'])
+const Algorithm = z.enum(SIGNING_ALGORITHMS)
 const Purpose = z
   .enum(['access', 'id', 'any'])
   .describe(

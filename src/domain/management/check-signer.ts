@@ -12,6 +12,7 @@ import type { ExternalJwtSignerId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { inSeconds } from '../../base/time/duration.ts'
 import { type Instant, instant, plus, toRfc3339 } from '../../base/time/instant.ts'
+import { SIGNER_CHECK_STEPS } from '../../entities/external-jwt-signer.ts'
 import { claimedSubject } from '../ext-jwt/claim.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import {
@@ -30,18 +31,7 @@ import { allowsSigner } from '../policies/auth-policy.ts'
 import { orNotFound } from '../refusals.ts'
 import type { ManagementPorts } from './ports.ts'
 
-/** In the order of the response. */
-const CHECK_STEPS = [
-  'signer',
-  'signature',
-  'times',
-  'issuer',
-  'audience',
-  'claim',
-  'identity',
-  'policy',
-] as const
-export type CheckStepName = (typeof CHECK_STEPS)[number]
+type CheckStepName = (typeof SIGNER_CHECK_STEPS)[number]
 
 export interface CheckStep {
   readonly step: CheckStepName
@@ -186,7 +176,7 @@ function checkPolicy(
 }
 
 function summary(outcomes: Readonly<Record<CheckStepName, Outcome>>): CheckedJwt {
-  const steps = CHECK_STEPS.map((step) => ({ step, ...outcomes[step] }))
+  const steps = SIGNER_CHECK_STEPS.map((step) => ({ step, ...outcomes[step] }))
   return { passed: steps.every((step) => step.passed === true), steps }
 }
 
@@ -260,22 +250,20 @@ function refusedClaim(
 
 const UNSIGNED = base64url(utf8(JSON.stringify({ alg: 'none' })))
 
-function passed(
-  message: string,
-  facts: Partial<Pick<CheckStep, 'expected' | 'received'>>,
-): Outcome {
-  return { passed: true, expected: null, received: null, ...facts, message }
+type Facts = Partial<Pick<CheckStep, 'expected' | 'received'>>
+
+const NO_FACTS = { expected: null, received: null } as const
+
+function passed(message: string, facts: Facts): Outcome {
+  return { passed: true, ...NO_FACTS, ...facts, message }
 }
 
-function failed(
-  message: string,
-  facts: Partial<Pick<CheckStep, 'expected' | 'received'>>,
-): Outcome {
-  return { passed: false, expected: null, received: null, ...facts, message }
+function failed(message: string, facts: Facts): Outcome {
+  return { passed: false, ...NO_FACTS, ...facts, message }
 }
 
 function notReached(message: string): Outcome {
-  return { passed: null, expected: null, received: null, message }
+  return { passed: null, ...NO_FACTS, message }
 }
 
 function shown(text: string): string {

@@ -1,12 +1,8 @@
 /** Third-party CAs. Names and certificates are unique; fields that are never searched are one JSON column. */
 import type { Kysely, Selectable } from 'kysely'
 import type { Cas } from '../../domain/certificates/stores.ts'
-import {
-  type Ca,
-  CLAIM_LOCATIONS,
-  CLAIM_MATCHERS,
-  CLAIM_PARSERS,
-} from '../../domain/certificates/third-party/ca.ts'
+import type { Ca } from '../../domain/certificates/third-party/ca.ts'
+import { CLAIM_LOCATIONS, CLAIM_MATCHERS, CLAIM_PARSERS } from '../../entities/ca.ts'
 import { insertUnique } from '../insert-unique.ts'
 import {
   boolean,

@@ -1,12 +1,6 @@
-/**
- * A third-party CA whose certificates may log in here. API 4.6.
- */
-import type { CA } from '../../../entities/ca.ts'
+/** A third-party CA whose certificates may log in here. API 4.6. */
+import type { CA, CLAIM_LOCATIONS, CLAIM_MATCHERS, CLAIM_PARSERS } from '../../../entities/ca.ts'
 import type { EntityOf } from '../../../entities/field.ts'
-
-export const CLAIM_LOCATIONS = ['COMMON_NAME', 'SAN_URI', 'SAN_EMAIL'] as const
-export const CLAIM_MATCHERS = ['ALL', 'PREFIX', 'SUFFIX', 'SCHEME'] as const
-export const CLAIM_PARSERS = ['NONE', 'SPLIT'] as const
 
 /** Where a certificate of this CA contains the external id of its identity. */
 export interface ExternalIdClaim {
