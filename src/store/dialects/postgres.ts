@@ -12,7 +12,7 @@ import type { Database } from './database.ts'
 import { unavailable } from './guarded.ts'
 import { beginSession } from './postgres/begin-session.ts'
 import { PostgresDriver } from './postgres/driver.ts'
-import { ASIDE_LIMITS, LIMITED_SETTINGS, SERVICE_LIMITS } from './postgres/limits.ts'
+import { ASIDE_LIMITS, SERVICE_LIMITS } from './postgres/limits.ts'
 import type { Link } from './postgres/link.ts'
 import { createTriggers, type Listener, listen, MARK } from './postgres/notices.ts'
 import { Pool } from './postgres/pool.ts'
@@ -83,12 +83,10 @@ export function postgres(url: Secret, options: PostgresOptions = {}): Database {
     passingTable: 'unlogged table',
     hasOneWriter: false,
     lists: postgresLists,
-    whole: postgresWhole(LIMITED_SETTINGS),
+    whole: postgresWhole,
     async lockMigrations(transaction) {
       // A migration may take long, and so may the wait for another instance that migrates.
-      await sql`
-        select set_config(name, '0', true) from pg_settings where name = any(${LIMITED_SETTINGS})
-      `.execute(transaction)
+      await postgresWhole.liftLimits(transaction)
       await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(transaction)
     },
     async readTime(db) {

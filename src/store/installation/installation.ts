@@ -5,15 +5,13 @@ import { insertRow } from '../fixed-query.ts'
 import type { Tables } from '../tables.ts'
 
 const THE_ROW = 1
+const find = (db: Kysely<Tables>) => db.selectFrom('installation').where('id', '=', THE_ROW)
 
 export function sqlInstallation(db: Kysely<Tables>): Installation {
   return {
     async find() {
-      const row = await db
-        .selectFrom('installation')
-        .select(['secret_fingerprint', 'sealed_hashing_secret'])
-        .where('id', '=', THE_ROW)
-        .executeTakeFirst()
+      const query = find(db).select(['secret_fingerprint', 'sealed_hashing_secret'])
+      const row = await query.executeTakeFirst()
       return (
         row && {
           secretFingerprint: row.secret_fingerprint,
@@ -23,11 +21,7 @@ export function sqlInstallation(db: Kysely<Tables>): Installation {
     },
 
     async findSecretFingerprint() {
-      const row = await db
-        .selectFrom('installation')
-        .select('secret_fingerprint')
-        .where('id', '=', THE_ROW)
-        .executeTakeFirst()
+      const row = await find(db).select('secret_fingerprint').executeTakeFirst()
       return row?.secret_fingerprint
     },
 
@@ -65,11 +59,7 @@ export function sqlInstallation(db: Kysely<Tables>): Installation {
     },
 
     async findMove() {
-      const row = await db
-        .selectFrom('installation')
-        .select('moved_to')
-        .where('id', '=', THE_ROW)
-        .executeTakeFirst()
+      const row = await find(db).select('moved_to').executeTakeFirst()
       return row?.moved_to ?? undefined
     },
 

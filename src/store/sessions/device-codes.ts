@@ -10,23 +10,17 @@ import type { DeviceCodeRow, Tables } from '../tables.ts'
 
 const ANSWERS = ['pending', 'approved', 'denied'] as const
 
+const select = (db: Kysely<Tables>) => db.selectFrom('device_codes').selectAll()
+
 export function sqlDeviceCodes(db: Kysely<Tables>): DeviceCodes {
   return {
     async find(hash) {
-      const row = await db
-        .selectFrom('device_codes')
-        .selectAll()
-        .where('hash', '=', hash)
-        .executeTakeFirst()
+      const row = await select(db).where('hash', '=', hash).executeTakeFirst()
       return row && fromRow(row)
     },
 
     async findByUserCode(hash) {
-      const row = await db
-        .selectFrom('device_codes')
-        .selectAll()
-        .where('user_code_hash', '=', hash)
-        .executeTakeFirst()
+      const row = await select(db).where('user_code_hash', '=', hash).executeTakeFirst()
       return row && fromRow(row)
     },
 

@@ -9,10 +9,11 @@ import { fixedQuery, insertRow } from '../fixed-query.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { SessionCertificateRow, Tables } from '../tables.ts'
 
+const select = (db: Kysely<Tables>) => db.selectFrom('session_certificates').selectAll()
 const COUNT_LIVE = fixedQuery((db, { sessionId, now }: { sessionId: ApiSessionId; now: Instant }) =>
   db
     .selectFrom('session_certificates')
-    .select((select) => select.fn.countAll<number>().as('count'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('session_id', '=', sessionId)
     .where('valid_to', '>', now),
 )
@@ -21,29 +22,19 @@ export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates 
   return {
     async find(id, sessionId) {
       if (!isStorable(id)) return undefined
-      const row = await db
-        .selectFrom('session_certificates')
-        .selectAll()
-        .where('id', '=', id)
-        .where('session_id', '=', sessionId)
-        .executeTakeFirst()
+      const query = select(db).where('id', '=', id).where('session_id', '=', sessionId)
+      const row = await query.executeTakeFirst()
       return row && fromRow(row)
     },
 
     async findByFingerprint(fingerprint) {
       if (!isStorable(fingerprint)) return undefined
-      const row = await db
-        .selectFrom('session_certificates')
-        .selectAll()
-        .where('fingerprint', '=', fingerprint)
-        .executeTakeFirst()
+      const row = await select(db).where('fingerprint', '=', fingerprint).executeTakeFirst()
       return row && fromRow(row)
     },
 
     async list(sessionId, { limit, offset }) {
-      const rows = await db
-        .selectFrom('session_certificates')
-        .selectAll()
+      const rows = await select(db)
         .where('session_id', '=', sessionId)
         .orderBy('created_at')
         .orderBy('id')
@@ -52,7 +43,7 @@ export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates 
         .execute()
       const all = await db
         .selectFrom('session_certificates')
-        .select((select) => select.fn.countAll<number>().as('count'))
+        .select(({ fn }) => fn.countAll<number>().as('count'))
         .where('session_id', '=', sessionId)
         .executeTakeFirstOrThrow()
       return { rows: rows.map(fromRow), totalCount: Number(all.count) }
@@ -60,9 +51,7 @@ export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates 
 
     async listLive(sessionIds, now, limit) {
       if (sessionIds.length === 0) return []
-      const rows = await db
-        .selectFrom('session_certificates')
-        .selectAll()
+      const rows = await select(db)
         .where('session_id', 'in', sessionIds)
         .where('valid_to', '>', now)
         .orderBy('created_at', 'desc')

@@ -8,7 +8,7 @@ import type { Row } from '../dialects/whole-facts.ts'
 import { openDatabase, type StoreAddress, unavailable } from '../open.ts'
 import { refuseOtherShape, type WholeDatabase, wholeOn } from './read-whole.ts'
 import { NUMBERED, TABLES, type TableName } from './table-order.ts'
-import { type Finish, type RowsOfTable, writeWhole } from './write-whole.ts'
+import { type Finish, isOfDriver, type RowsOfTable, writeWhole } from './write-whole.ts'
 
 export interface Moved {
   readonly from: string
@@ -64,10 +64,7 @@ export async function moveWhole(
       return moved
     })
   } catch (error) {
-    if (error instanceof Error && 'code' in error && !('syscall' in error)) {
-      throw unavailable(database, error)
-    }
-    throw error
+    throw isOfDriver(error) ? unavailable(database, error) : error
   } finally {
     await db.destroy()
   }

@@ -62,8 +62,7 @@ export async function writeWhole<T>(
       )
     })
   } catch (error) {
-    if (isOfDriver(error)) throw unavailable(database, error)
-    throw error
+    throw isOfDriver(error) ? unavailable(database, error) : error
   } finally {
     await db.destroy()
   }
@@ -117,6 +116,6 @@ async function insertRows(
 }
 
 /** The errors of both drivers have a `code`; ours do not. */
-function isOfDriver(error: unknown): boolean {
+export function isOfDriver(error: unknown): boolean {
   return error instanceof Error && 'code' in error && !('syscall' in error)
 }
