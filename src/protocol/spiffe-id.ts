@@ -13,9 +13,7 @@ export function identityUri({ trustDomain, identityId }: IdentityName): string {
   return `spiffe://${trustDomain}/identity/${identityId}`
 }
 
-export interface SessionCertificateName {
-  readonly trustDomain: string
-  readonly identityId: IdentityId
+export interface SessionCertificateName extends IdentityName {
   readonly sessionId: ApiSessionId
   readonly certificateId: SessionCertificateId
 }

@@ -73,8 +73,8 @@ interface InstallationRow {
   created_at: Instant
 }
 
-export interface AuthPolicyRow {
-  id: AuthPolicyId
+interface RuleRow<Id> {
+  id: Id
   name: string
   body: Json
   tags: Json
@@ -82,26 +82,16 @@ export interface AuthPolicyRow {
   updated_at: Instant
 }
 
-export interface ExternalJwtSignerRow {
-  id: ExternalJwtSignerId
-  name: string
+export type AuthPolicyRow = RuleRow<AuthPolicyId>
+
+export interface ExternalJwtSignerRow extends RuleRow<ExternalJwtSignerId> {
   issuer: string
-  body: Json
-  tags: Json
-  created_at: Instant
-  updated_at: Instant
 }
 
-export interface CaRow {
-  id: CaId
-  name: string
+export interface CaRow extends RuleRow<CaId> {
   fingerprint: string
   is_verified: number
   verification_token: string | null
-  body: Json
-  tags: Json
-  created_at: Instant
-  updated_at: Instant
 }
 
 interface RuleVersionRow {

@@ -8,19 +8,11 @@ import {
   isWildcardHost,
   parseHostPort,
 } from '../../base/host-port.ts'
-import type { IdentityId } from '../../base/ids.ts'
-import type { Instant } from '../../base/time/instant.ts'
 import { invalid } from '../refusals.ts'
 import type { Identity } from './identity.ts'
 
 /** What logins and clients of a router need to know of it. */
-export interface RouterPlace {
-  readonly id: IdentityId
-  readonly name: string
-  readonly hosts: readonly string[]
-  readonly disabledAt: Instant | undefined
-  readonly disabledUntil: Instant | undefined
-}
+export type RouterPlace = Pick<Identity, 'id' | 'name' | 'hosts' | 'disabledAt' | 'disabledUntil'>
 
 /** Stands for "no port": real ones are never 0. */
 const ANY_PORT = 0

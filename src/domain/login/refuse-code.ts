@@ -14,16 +14,10 @@ import type { CodeIssued, PartiallyAuthenticated } from './request/auth-request.
 /** D-18, R086. */
 export const MOST_WRONG_CODES = 10
 
-export type RefusedCode =
-  | WrongAnswer
-  | { readonly verdict: 'not-enrolled' }
-  | { readonly verdict: 'blocked'; readonly retryAfterSeconds: number }
+type Match = Extract<FactorVerdict, { verdict: 'matches' }>
 
 /** An answer that matched, but could not be taken. */
-export function spentAnswer({
-  by,
-  clock,
-}: Pick<Extract<FactorVerdict, { verdict: 'matches' }>, 'by' | 'clock'>): WrongAnswer {
+export function spentAnswer({ by, clock }: Pick<Match, 'by' | 'clock'>): WrongAnswer {
   return {
     verdict: 'wrong',
     ...(by === 'passkey' ? { passkey: 'challenge' } : {}),
@@ -52,7 +46,7 @@ export async function refuseCode(
   ports: AuditPorts & Pick<LoginPorts, 'transaction'>,
   request: PartiallyAuthenticated | CodeIssued,
   method: SecondFactorId,
-  refused: RefusedCode,
+  refused: Exclude<FactorVerdict, Match>,
   caller: Caller,
 ): Promise<Failure> {
   const { identityId } = request.primary

@@ -12,7 +12,6 @@ import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
-import type { ShownDevice } from '../factors/guessing/known-devices.ts'
 import { NOTHING_SECONDARY, type ProvenSecondary } from '../factors/proven.ts'
 import type { Accepted } from '../factors/verdict.ts'
 import { checkAgain } from './check-again.ts'
@@ -26,22 +25,17 @@ import {
 import { type KeptPrimary, type PrimaryToKeep, usedBefore } from './external/kept-primary.ts'
 import { finishStep, type LoginStep } from './finish.ts'
 import type { LoginPorts } from './ports.ts'
-import { type PrimaryCredential, provePrimary } from './prove-primary.ts'
+import { type PrimarySubmission, provePrimary } from './prove-primary.ts'
 import { acceptPrimary } from './request/auth-request.ts'
 import { type OpenRequest, startAgain } from './request/find-request.ts'
 import { freshSince } from './request/fresh-since.ts'
 import { addConfigTypes } from './request/read-ask.ts'
 
-export interface LoginSubmission {
+export interface LoginSubmission extends Omit<PrimarySubmission, 'since'> {
   /** From `findRequest`, in the same call. */
   readonly request: OpenRequest
-  readonly credential: PrimaryCredential
-  readonly bearers: readonly Secret[]
   /** D-9: requested in the login body, in addition to those of the authorization request. */
   readonly configTypes: readonly string[]
-  readonly caller: Caller
-  /** With a password (D-216). */
-  readonly device?: ShownDevice
 }
 
 export type KeptSubmission = Omit<LoginSubmission, 'credential' | 'configTypes'> & {

@@ -12,28 +12,22 @@ import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { Caller } from '../audit/events.ts'
 import { record, recordEvent } from '../audit/record.ts'
 import { changedFields } from '../changes.ts'
-import type { ShownDevice } from '../factors/guessing/known-devices.ts'
 import { NO_FACTORS } from '../factors/proven.ts'
 import type { Accepted } from '../factors/verdict.ts'
 import type { ClientInfo, Identity } from '../identities/identity.ts'
 import { amrOf } from '../login/amr.ts'
 import { findDemands, outstandingQueries } from '../login/demands.ts'
 import { holdLogin } from '../login/hold-login.ts'
-import { type PrimaryCredential, provePrimary } from '../login/prove-primary.ts'
+import { type PrimarySubmission, provePrimary } from '../login/prove-primary.ts'
 import { addConfigTypes } from '../login/request/read-ask.ts'
 import { demandJwt } from '../login/submit-primary.ts'
 import type { Stores } from '../stores.ts'
 import type { LegacySession } from './api-session.ts'
 import type { SessionPorts } from './ports.ts'
 
-export interface LegacyLogin {
-  readonly credential: PrimaryCredential
-  readonly bearers: readonly Secret[]
+export interface LegacyLogin extends Omit<PrimarySubmission, 'since'> {
   readonly configTypes: readonly string[]
   readonly client: LegacyClient
-  readonly caller: Caller
-  /** With a password (D-216). */
-  readonly device?: ShownDevice
 }
 
 /** What the client reports about itself, as far as we store it (D-124). */

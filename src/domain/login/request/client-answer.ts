@@ -2,22 +2,14 @@
  * The response to the client over its redirect URI: a code or an error. RFC 6749 §4.1.2 and §4.1.2.1, RFC 9207 (`iss`),
  * OAuth 2.0 Form Post. The response mode decides how it is sent; the edge writes it.
  */
-import type { Issuer, ResponseMode } from '../../../protocol/oidc.ts'
+import type { ClientAsk } from './auth-request.ts'
 import type { Refusal } from './read-ask.ts'
-import type { VerifiedRedirect } from './verified-redirect.ts'
 
-export interface ClientAnswer {
-  readonly redirectUri: VerifiedRedirect
-  readonly responseMode: ResponseMode
+export interface ClientAnswer extends Pick<ClientAsk, 'redirectUri' | 'responseMode'> {
   readonly parameters: readonly (readonly [name: string, value: string])[]
 }
 
-export interface Addressee {
-  readonly redirectUri: VerifiedRedirect
-  readonly responseMode: ResponseMode
-  readonly issuer: Issuer
-  readonly state: string | undefined
-}
+type Addressee = Pick<ClientAsk, 'redirectUri' | 'responseMode' | 'issuer' | 'state'>
 
 export function codeAnswer(to: Addressee, code: string): ClientAnswer {
   const { parameters, ...rest } = answer(to, [])
