@@ -14,7 +14,6 @@ import type {
   ExternalJwtSignerId,
   IdentityId,
   RequestId,
-  SessionCertificateId,
   TotpEnrollmentId,
 } from '../base/ids.ts'
 import type { SecretHash } from '../base/secrets/vault.ts'
@@ -26,6 +25,8 @@ import type { EndedSubject, OidcSession } from '../domain/sessions/api-session.t
 import type { ENROLLMENT_OF_ANY_METHOD } from '../entities/enrollment.ts'
 import type { RowOf } from '../entities/field.ts'
 import type { IDENTITY } from '../entities/identity.ts'
+import type { PASSKEY } from '../entities/passkey.ts'
+import type { SESSION_CERTIFICATE } from '../entities/session-certificate.ts'
 
 export interface Tables {
   installation: InstallationRow
@@ -33,11 +34,11 @@ export interface Tables {
   external_jwt_signers: ExternalJwtSignerRow
   cas: CaRow
   rule_versions: RuleVersionRow
-  identities: IdentityRow
+  identities: RowOf<typeof IDENTITY>
   authenticators: AuthenticatorRow
   enrollments: EnrollmentRow
   totp_enrollments: TotpEnrollmentRow
-  passkeys: PasskeyRow
+  passkeys: RowOf<typeof PASSKEY>
   recovery_codes: RecoveryCodeRow
   code_guesses: CodeGuessesRow
   password_failures: PasswordFailuresRow
@@ -47,7 +48,7 @@ export interface Tables {
   used_proofs: UsedProofRow
   api_sessions: ApiSessionRow
   refresh_tokens: RefreshTokenRow
-  session_certificates: SessionCertificateRow
+  session_certificates: RowOf<typeof SESSION_CERTIFICATE>
   session_endings: SessionEndingRow
   router_runs: RouterRunRow
   session_contacts: SessionContactRow
@@ -100,8 +101,6 @@ interface RuleVersionRow {
   version: number
 }
 
-export type IdentityRow = RowOf<typeof IDENTITY>
-
 export interface AuthenticatorRow {
   id: AuthenticatorId
   identity_id: IdentityId
@@ -151,22 +150,6 @@ export interface TotpEnrollmentRow {
   /** The latest time step that was accepted; -1 before the first. */
   last_step: Generated<number>
   created_at: Instant
-}
-
-export interface PasskeyRow {
-  id: AuthenticatorId
-  identity_id: IdentityId
-  name: string
-  credential_id: string
-  rp_id: string
-  public_key: string
-  sign_count: number
-  transports: Json
-  aaguid: string
-  is_backup_eligible: number
-  is_backed_up: number
-  created_at: Instant
-  last_used_at: Instant | null
 }
 
 interface RecoveryCodeRow {
@@ -240,18 +223,6 @@ export interface RefreshTokenRow {
   expires_at: Instant
   spent_at: Instant | null
   successor: SecretHash | null
-}
-
-export interface SessionCertificateRow {
-  id: SessionCertificateId
-  session_id: ApiSessionId
-  identity_id: IdentityId
-  subject: string
-  fingerprint: string
-  certificate_pem: string
-  valid_from: Instant
-  valid_to: Instant
-  created_at: Instant
 }
 
 export interface SpentStateRow {

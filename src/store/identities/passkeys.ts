@@ -1,13 +1,15 @@
 /** The passkeys of identities: D-430. Each use moves the counter in a single statement (D-435). */
-import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import { isStorable } from '../../base/text.ts'
-import type { Passkey } from '../../domain/factors/passkey/passkey.ts'
 import type { Passkeys } from '../../domain/factors/stores.ts'
+import { PASSKEY } from '../../entities/passkey.ts'
+import { describedRows } from '../described-rows.ts'
 import { fixedQuery, insertRow } from '../fixed-query.ts'
-import { json, listOf, reading, text } from '../reading.ts'
-import type { PasskeyRow, Tables } from '../tables.ts'
+import type { Tables } from '../tables.ts'
 import { removeCodelessApp, removeOrphanedCodes } from './recovery-codes.ts'
+
+const { fromRow, toRow } = describedRows('passkeys', PASSKEY)
 
 const select = (db: Kysely<Tables>) => db.selectFrom('passkeys').selectAll()
 const FIND = fixedQuery((db, { id }: { id: AuthenticatorId }) => select(db).where('id', '=', id))
@@ -95,42 +97,5 @@ export function sqlPasskeys(db: Kysely<Tables>): Passkeys {
       await removeCodelessApp(db, identityId)
       return removed.map(({ id }) => id)
     },
-  }
-}
-
-function toRow(passkey: Passkey): Insertable<PasskeyRow> {
-  return {
-    id: passkey.id,
-    identity_id: passkey.identityId,
-    name: passkey.name,
-    credential_id: passkey.credentialId,
-    rp_id: passkey.rpId,
-    public_key: passkey.publicKey,
-    sign_count: passkey.signCount,
-    transports: JSON.stringify(passkey.transports),
-    aaguid: passkey.aaguid,
-    is_backup_eligible: passkey.isBackupEligible ? 1 : 0,
-    is_backed_up: passkey.isBackedUp ? 1 : 0,
-    created_at: passkey.createdAt,
-    last_used_at: passkey.lastUsedAt ?? null,
-  }
-}
-
-function fromRow(row: Selectable<PasskeyRow>): Passkey {
-  const read = reading('passkeys', row.id, row)
-  return {
-    id: row.id,
-    identityId: row.identity_id,
-    name: row.name,
-    credentialId: row.credential_id,
-    rpId: row.rp_id,
-    publicKey: row.public_key,
-    signCount: row.sign_count,
-    transports: read('transports', json(listOf(text))),
-    aaguid: row.aaguid,
-    isBackupEligible: row.is_backup_eligible === 1,
-    isBackedUp: row.is_backed_up === 1,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at ?? undefined,
   }
 }

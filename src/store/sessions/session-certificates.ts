@@ -1,13 +1,16 @@
 /** API session certificates: one row each, deleted with the session or some time after they expire (D-41). */
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { ApiSessionId } from '../../base/ids.ts'
 import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import type { SessionCertificate } from '../../domain/certificates/session/session-certificate.ts'
 import type { SessionCertificates } from '../../domain/certificates/stores.ts'
+import { SESSION_CERTIFICATE } from '../../entities/session-certificate.ts'
+import { describedRows } from '../described-rows.ts'
 import { fixedQuery, insertRow } from '../fixed-query.ts'
 import { removeBefore } from '../remove-before.ts'
-import type { SessionCertificateRow, Tables } from '../tables.ts'
+import type { Tables } from '../tables.ts'
+
+const { fromRow, toRow } = describedRows('session_certificates', SESSION_CERTIFICATE)
 
 const select = (db: Kysely<Tables>) => db.selectFrom('session_certificates').selectAll()
 const COUNT_LIVE = fixedQuery((db, { sessionId, now }: { sessionId: ApiSessionId; now: Instant }) =>
@@ -89,33 +92,5 @@ export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates 
       key: ['id'],
       time: 'valid_to',
     }),
-  }
-}
-
-function toRow(certificate: SessionCertificate): SessionCertificateRow {
-  return {
-    id: certificate.id,
-    session_id: certificate.sessionId,
-    identity_id: certificate.identityId,
-    subject: certificate.subject,
-    fingerprint: certificate.fingerprint,
-    certificate_pem: certificate.certificatePem,
-    valid_from: certificate.validFrom,
-    valid_to: certificate.validTo,
-    created_at: certificate.createdAt,
-  }
-}
-
-function fromRow(row: Selectable<SessionCertificateRow>): SessionCertificate {
-  return {
-    id: row.id,
-    sessionId: row.session_id,
-    identityId: row.identity_id,
-    subject: row.subject,
-    fingerprint: row.fingerprint,
-    certificatePem: row.certificate_pem,
-    validFrom: row.valid_from,
-    validTo: row.valid_to,
-    createdAt: row.created_at,
   }
 }
