@@ -6,7 +6,7 @@
  */
 
 import { X509Certificate } from 'node:crypto'
-import { type AuthenticatorId, type CaId, type IdentityId, newId } from '../../base/ids.ts'
+import { type CaId, type IdentityId, newId } from '../../base/ids.ts'
 import { networkOf } from '../../base/network.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { isLine } from '../../base/text.ts'
@@ -26,7 +26,7 @@ import type { Stores } from '../stores.ts'
 import { judgeForEnrollment, type Purpose } from './ca-certificate.ts'
 import { type Enrolling, identityName, unusedIdentityName } from './identity-name.ts'
 import type { EnrollmentPorts } from './ports.ts'
-import { findEnrollment, type NewCredential, takeEnrollment } from './use-enrollment.ts'
+import { addAuthenticatorWithin, findEnrollment, takeEnrollment } from './use-enrollment.ts'
 
 /** Throws CERT_FAILED_VALIDATION or CERT_IN_USE, and what `takeEnrollment` throws. */
 export async function enrollByCaAndToken(
@@ -82,9 +82,8 @@ export async function enrollByCaAlone(
       updatedAt: now,
     }
     await insertIdentity(tx, identity, { ca, commonName, identityId })
-    const id = await insertAuthenticator(ports, tx, identityId, judged.credential)
     await record(ports, tx, caller, { type: 'identity.created', identityId })
-    await record(ports, tx, caller, { type: 'authenticator.created', identityId, details: { id } })
+    await addAuthenticatorWithin(ports, tx, { ...judged.credential, identityId, tags: {} }, caller)
   })
   return identityId
 }
@@ -159,20 +158,6 @@ async function insertIdentity(
     if (outcome === 'external-id-in-use') throw inUse('externalId')
   }
   throw inUse('name')
-}
-
-async function insertAuthenticator(
-  { clock, random }: Pick<EnrollmentPorts, 'clock' | 'random'>,
-  tx: Pick<Stores, 'authenticators'>,
-  identityId: IdentityId,
-  credential: Extract<NewCredential, { method: 'cert' }>,
-): Promise<AuthenticatorId> {
-  const now = clock.now()
-  const id = newId<AuthenticatorId>(random)
-  const made = { id, identityId, tags: {}, createdAt: now, updatedAt: now }
-  const outcome = await tx.authenticators.insert({ ...credential, ...made })
-  if (outcome !== 'inserted') throw new Failure('CERT_IN_USE')
-  return id
 }
 
 const isForTokens = (ca: Ca): boolean => ca.isOttCaEnrollmentEnabled

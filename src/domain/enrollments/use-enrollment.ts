@@ -8,6 +8,7 @@ import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure, type FailureCode } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
+import type { AuditPorts } from '../audit/ports.ts'
 import type { EnrollmentRefusalReason } from '../audit/reasons.ts'
 import { record } from '../audit/record.ts'
 import type { CertAuthenticator, UpdbAuthenticator } from '../identities/authenticator.ts'
@@ -114,20 +115,29 @@ export async function takeEnrollment(
   identityId: IdentityId,
   credential: NewCredential,
   check: (tx: Stores) => Promise<void> = async () => {},
-): Promise<AuthenticatorId> {
-  const { clock, random } = ports
-  const now = clock.now()
-  const id = newId<AuthenticatorId>(random)
+): Promise<void> {
   await spendEnrollment(ports, shown, identityId, async (tx) => {
     await check(tx)
-    const made = { id, identityId, tags: {}, createdAt: now, updatedAt: now }
-    const inserted = await tx.authenticators.insert({ ...credential, ...made })
-    if (inserted === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
-    if (inserted === 'username-in-use') throw inUse('username')
-    if (inserted === 'certificate-in-use') throw new Failure('CERT_IN_USE')
-    const details = { id }
-    await record(ports, tx, shown.caller, { type: 'authenticator.created', identityId, details })
+    await addAuthenticatorWithin(ports, tx, { ...credential, identityId, tags: {} }, shown.caller)
   })
+}
+
+/** Throws MAX_AUTHENTICATOR_METHODS_REACHED, ENTITY_NAME_IN_USE, CERT_IN_USE. */
+export async function addAuthenticatorWithin(
+  ports: AuditPorts,
+  tx: Pick<Stores, 'authenticators' | 'events'>,
+  credential: NewCredential & Pick<UpdbAuthenticator, 'identityId' | 'tags'>,
+  caller: Caller,
+): Promise<AuthenticatorId> {
+  const { identityId } = credential
+  const now = ports.clock.now()
+  const id = newId<AuthenticatorId>(ports.random)
+  const made = { ...credential, id, createdAt: now, updatedAt: now }
+  const inserted = await tx.authenticators.insert(made)
+  if (inserted === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
+  if (inserted === 'username-in-use') throw inUse('username')
+  if (inserted === 'certificate-in-use') throw new Failure('CERT_IN_USE')
+  await record(ports, tx, caller, { type: 'authenticator.created', identityId, details: { id } })
   return id
 }
 

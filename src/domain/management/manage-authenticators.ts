@@ -3,22 +3,18 @@
  * hashed before the transaction begins, so that argon2 never runs while the database is locked.
  */
 
-import { type AuthenticatorId, type IdentityId, newId } from '../../base/ids.ts'
+import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { record } from '../audit/record.ts'
+import { addAuthenticatorWithin } from '../enrollments/use-enrollment.ts'
 import { hashNewPassword } from '../factors/passwords/new-password.ts'
 import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
-import {
-  type Authenticator,
-  type FreshAuthenticator,
-  refuseLongUsername,
-} from '../identities/authenticator.ts'
+import { type Authenticator, refuseLongUsername } from '../identities/authenticator.ts'
 import type { Tags } from '../identities/identity.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
-import { inUse, invalid, notFound, orNotFound } from '../refusals.ts'
+import { invalid, notFound, orNotFound } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores, Transaction } from '../stores.ts'
@@ -43,29 +39,13 @@ export async function createAuthenticator(
   input: NewAuthenticator,
   caller: Caller,
 ): Promise<AuthenticatorId> {
-  const { transaction, clock, random } = ports
   const { identityId, tags } = input
   const credential = await credentialOf(ports, input)
-  const now = clock.now()
-  const id = newId<AuthenticatorId>(random)
-  const authenticator: FreshAuthenticator = {
-    ...credential,
-    id,
-    identityId,
-    tags,
-    createdAt: now,
-    updatedAt: now,
-  }
-  await transaction(async (tx) => {
+  return ports.transaction(async (tx) => {
     const identity = await tx.identities.hold(identityId)
     if (identity === undefined) throw invalid('identityId', NO_IDENTITY)
-    const outcome = await tx.authenticators.insert(authenticator)
-    if (outcome === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
-    if (outcome === 'username-in-use') throw inUse('username')
-    if (outcome === 'certificate-in-use') throw new Failure('CERT_IN_USE')
-    await record(ports, tx, caller, { type: 'authenticator.created', identityId, details: { id } })
+    return addAuthenticatorWithin(ports, tx, { ...credential, identityId, tags }, caller)
   })
-  return id
 }
 
 /** Ends the sessions that were begun with it. `also` runs in the same transaction. Throws NOT_FOUND. */
