@@ -18,13 +18,7 @@ export const StartedMfaEnrollment = MfaEnrollment.extend({
 })
 export type StartedMfaEnrollment = z.infer<typeof StartedMfaEnrollment>
 
-export const RecoveryCodesLeft = z.object({ left: z.int().nonnegative() })
-export type RecoveryCodesLeft = z.infer<typeof RecoveryCodesLeft>
-
-export const FreshRecoveryCodes = z.object({ recoveryCodes: z.array(z.string()) })
-export type FreshRecoveryCodes = z.infer<typeof FreshRecoveryCodes>
-
 export const MfaEnrollmentReply = detail(MfaEnrollment)
 export const StartedMfaEnrollmentReply = detail(StartedMfaEnrollment)
-export const RecoveryCodesLeftReply = detail(RecoveryCodesLeft)
-export const FreshRecoveryCodesReply = detail(FreshRecoveryCodes)
+export const RecoveryCodesLeftReply = detail(z.object({ left: z.int().nonnegative() }))
+export const FreshRecoveryCodesReply = detail(z.object({ recoveryCodes: z.array(z.string()) }))

@@ -5,12 +5,12 @@ import { detail } from './envelope.ts'
 /** The size of the request is checked with the rest of it (D-40). */
 export const ExtendAuthenticator = z.object({ clientCertCsr: z.string() })
 
-export const ExtendedAuthenticator = z.object({
-  clientCert: z.string().describe('PEM: the leaf, then intermediates, no root.'),
-  ca: z.string().describe('PEM: the CA bundle.'),
-})
-export type ExtendedAuthenticator = z.infer<typeof ExtendedAuthenticator>
-export const ExtendedAuthenticatorReply = detail(ExtendedAuthenticator)
+export const ExtendedAuthenticatorReply = detail(
+  z.object({
+    clientCert: z.string().describe('PEM: the leaf, then intermediates, no root.'),
+    ca: z.string().describe('PEM: the CA bundle.'),
+  }),
+)
 
 /** With or without its chain. PEM. */
 export const VerifyExtended = z.object({ clientCert: z.string() })
