@@ -159,8 +159,6 @@ for (const database of ALL) {
         {
           id: certificate.id,
           identity: { id: identity.id, name: identity.name },
-          fingerprint,
-          isIssuedByNetwork: certificate.isIssuedByNetwork,
           endsAt: 0,
         },
       )

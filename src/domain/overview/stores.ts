@@ -66,7 +66,5 @@ export interface ProofCount {
 export interface CertificateEnd {
   readonly id: AuthenticatorId
   readonly identity: { readonly id: IdentityId; readonly name: string }
-  readonly fingerprint: string
-  readonly isIssuedByNetwork: boolean
   readonly endsAt: Instant
 }

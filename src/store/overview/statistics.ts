@@ -63,8 +63,8 @@ export function sqlStatistics(db: Kysely<Tables>): Statistics {
 
     async listCertificateEnds(from, limit) {
       const rows = await certificates
-        .select(['authenticators.id', 'identity_id', 'name', 'fingerprint'])
-        .select(['is_issued_by_network', sql.ref<number>('not_after').as('ends_at')])
+        .select(['authenticators.id', 'identity_id', 'name'])
+        .select(sql.ref<number>('not_after').as('ends_at'))
         .where('not_after', '>=', from)
         .orderBy('not_after')
         .orderBy('authenticators.id')
@@ -73,8 +73,6 @@ export function sqlStatistics(db: Kysely<Tables>): Statistics {
       return rows.map((row) => ({
         id: row.id,
         identity: { id: row.identity_id, name: row.name },
-        fingerprint: row.fingerprint ?? '',
-        isIssuedByNetwork: row.is_issued_by_network === 1,
         endsAt: row.ends_at as never,
       }))
     },

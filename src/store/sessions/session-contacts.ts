@@ -38,14 +38,12 @@ export function sqlSessionContacts(db: Kysely<Tables>): SessionContacts {
       const rows = await db
         .selectFrom('session_contacts')
         .leftJoin('identities', 'identities.id', 'session_contacts.router_id')
-        .selectAll('session_contacts')
-        .select('identities.name')
+        .select(['router_id', 'first_at', 'last_at', 'identities.name'])
         .where('session_id', '=', sessionId)
         .orderBy('first_at')
         .limit(limit)
         .execute()
-      return rows.map(({ session_id, router_id, first_at, last_at, name }) => ({
-        sessionId: session_id,
+      return rows.map(({ router_id, first_at, last_at, name }) => ({
         routerId: router_id,
         firstAt: first_at,
         lastAt: last_at,

@@ -54,7 +54,6 @@ export interface RouterRuns {
 
 /** A session that a router admitted. */
 export interface SessionContact {
-  readonly sessionId: ApiSessionId
   readonly routerId: IdentityId
   /** Of the router; undefined if it was deleted. */
   readonly name: string | undefined
