@@ -42,8 +42,7 @@ import { sqlRouterRuns } from './sessions/router-runs.ts'
 import { sqlSessionCertificates } from './sessions/session-certificates.ts'
 import { sqlSessionContacts } from './sessions/session-contacts.ts'
 import { sqlSessionEndings } from './sessions/session-endings.ts'
-import { sqlSpentStates } from './sessions/spent-states.ts'
-import { sqlUsedProofs } from './sessions/used-proofs.ts'
+import { sqlSpentHashes } from './sessions/spent-hashes.ts'
 import { inTransaction } from './short-way.ts'
 import type { Tables } from './tables.ts'
 import { type InTransaction, sharedTransactions } from './transactions/shared-commit.ts'
@@ -204,9 +203,9 @@ const MAKERS: { readonly [Name in keyof Stores]: (ground: Ground) => Stores[Name
   codeGuesses: ({ db }) => sqlCodeGuesses(db),
   passwordFailures: ({ db }) => sqlPasswordFailures(db),
   authRequests: ({ db }) => sqlAuthRequests(db),
-  spentStates: ({ db }) => sqlSpentStates(db),
+  spentStates: ({ db }) => sqlSpentHashes(db, 'spent_states'),
   deviceCodes: ({ db }) => sqlDeviceCodes(db),
-  usedProofs: ({ db }) => sqlUsedProofs(db),
+  usedProofs: ({ db }) => sqlSpentHashes(db, 'used_proofs'),
   apiSessions: ({ db, lists }) => sqlApiSessions(db, lists),
   refreshTokens: ({ db }) => sqlRefreshTokens(db),
   sessionCertificates: ({ db }) => sqlSessionCertificates(db),
