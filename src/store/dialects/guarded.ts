@@ -26,10 +26,14 @@ export function guarded(database: Database, dialect: Dialect = database.dialect)
 /** Returns the error in terms for the operator. A StoreUnavailable is returned unchanged. */
 export function unavailable({ name }: Pick<Database, 'name'>, error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error
+  const sentence = `cannot use the database ${name}: ${reasonOf(error)}`
+  return new StoreUnavailable(sentence, { cause: error })
+}
+
+export function reasonOf(error: unknown): string {
   // A refused connection to a name with two addresses is an AggregateError without a message.
   const { message, code } = error as { message?: string; code?: string }
-  const reason = message || code || 'unknown reason'
-  return new StoreUnavailable(`cannot use the database ${name}: ${reason}`, { cause: error })
+  return message || code || 'unknown reason'
 }
 
 class GuardedConnection implements PromptConnection {

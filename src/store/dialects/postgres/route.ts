@@ -7,6 +7,7 @@ import { Client, types } from 'pg'
 import { type Duration, seconds } from '../../../base/time/duration.ts'
 import { endsWithin } from '../../../base/time/within.ts'
 import type { PostgresHost, PostgresUrl } from '../../../base/urls/postgres-url.ts'
+import { reasonOf } from '../guarded.ts'
 import { type Limits, settingLimits } from './limits.ts'
 import { Link } from './link.ts'
 import type { Timelines } from './timelines.ts'
@@ -167,12 +168,6 @@ function summarize(failures: readonly [host: PostgresHost, error: unknown][]): u
   if (failures.length === 1) return first
   const reasons = failures.map(([{ name }, error]) => `${name}: ${reasonOf(error)}`)
   return new Error(`no host can be used (${reasons.join('; ')})`, { cause: first })
-}
-
-function reasonOf(error: unknown): string {
-  // A refused connection to a name with two addresses is an AggregateError without a message.
-  const { message, code } = error as { message?: string; code?: string }
-  return message || code || 'unknown reason'
 }
 
 function safeInteger(text: string): number {
