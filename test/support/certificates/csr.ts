@@ -26,7 +26,7 @@ export async function runOpenssl(
 const curve = (name: string) => ['EC', '-pkeyopt', `ec_paramgen_curve:${name}`]
 const rsa = (bits: number) => ['RSA', '-pkeyopt', `rsa_keygen_bits:${bits}`]
 
-/** What `openssl genpkey -algorithm` is told. */
+/** What `openssl req -newkey` is told. */
 export const KEYS = {
   'RSA 1024': rsa(1024),
   'RSA 2048': rsa(2048),
@@ -60,13 +60,15 @@ export interface MadeCsr {
 
 export async function makeCsr(wanted: WantedCsr = {}): Promise<MadeCsr> {
   const { key = 'P-256', subject = '/CN=laptop/O=Example', options = [], config = [] } = wanted
-  const { out: keyPem } = await runOpenssl(['genpkey', '-out', 'out', '-algorithm', ...KEYS[key]])
   const lines = ['[req]', 'distinguished_name=name', 'utf8=yes', ...config, '[name]']
-  const { out } = await runOpenssl(
-    ['req', '-new', '-key', 'key', '-subj', subject, '-config', 'cnf', '-out', 'out', ...options],
-    { key: keyPem, cnf: `${lines.join('\n')}\n` },
+  const { text: keyPem, out: pem } = await runOpenssl(
+    [
+      ...['req', '-new', '-newkey', ...KEYS[key], '-nodes', '-keyout', '-'],
+      ...['-subj', subject, '-config', 'cnf', '-out', 'out', ...options],
+    ],
+    { cnf: `${lines.join('\n')}\n` },
   )
-  return { pem: out, keyPem }
+  return { pem, keyPem }
 }
 
 /** Tag, length, content, for contents below 16 MiB. */
