@@ -8,7 +8,7 @@ import type { UpstreamSettings } from '../../../src/gateway/settings/settings.ts
 import { upstreamTo } from '../../../src/gateway/settings/upstream-url.ts'
 import { eventually } from '../eventually.ts'
 import { type Cli, cliFor, loginTo } from '../process/cli.ts'
-import { collect, type Finished } from '../process/program.ts'
+import { collect, type Finished, programArguments } from '../process/program.ts'
 import { programFor } from '../programs/shipped-program.ts'
 import { ADMIN, type Service } from '../service.ts'
 
@@ -38,7 +38,7 @@ export interface Connecting {
 
 export function startConnect(t: TestContext, cli: Cli, args: readonly string[]): Connecting {
   const all = ['connect', ...args]
-  const child = spawn(process.execPath, [programFor(t, all), ...all], {
+  const child = spawn(process.execPath, [...programArguments(programFor(t, all)), ...all], {
     env: cli.environment,
     cwd: cli.home,
   })

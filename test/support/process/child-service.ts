@@ -12,7 +12,13 @@ import { type CallOptions, httpClient, type Reply } from '../http-client.ts'
 import { programFor } from '../programs/shipped-program.ts'
 import { ADMIN } from '../service.ts'
 import { preparedHome } from './prepared-home.ts'
-import { CHEAP_PROGRAM, childEnvironment, collect, type Finished } from './program.ts'
+import {
+  CHEAP_PROGRAM,
+  childEnvironment,
+  collect,
+  type Finished,
+  programArguments,
+} from './program.ts'
 
 /** Generous: a busy machine is no reason to fail. */
 const PATIENCE_MILLISECONDS = 60_000
@@ -44,7 +50,7 @@ export function spawnLatchkey(
   options: ChildOptions = {},
 ): Child {
   const { node = process.execPath, nodeArguments = [], program = programFor(t, args) } = options
-  const child = spawn(node, [...nodeArguments, program, ...args], {
+  const child = spawn(node, [...nodeArguments, ...programArguments(program), ...args], {
     env: childEnvironment(options.environment),
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: options.hasOwnGroup === true,

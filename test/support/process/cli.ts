@@ -11,7 +11,7 @@ import { spawn } from '@lydell/node-pty'
 import { programFor } from '../programs/shipped-program.ts'
 import { type Service, temporaryFolder } from '../service.ts'
 import { waitFor } from './child-service.ts'
-import { childEnvironment, type Finished } from './program.ts'
+import { childEnvironment, type Finished, programArguments } from './program.ts'
 import { runCommand, runProcess } from './run-command.ts'
 
 export interface Terminal {
@@ -75,7 +75,7 @@ export async function freshCli(
     succeedApart: async (args) =>
       succeeded(args, await runProcess(t, args, { cwd: home, environment })),
     open: (args, { columns = 100 } = {}) =>
-      openTerminal(t, [process.execPath, programFor(t, args), ...args], {
+      openTerminal(t, [process.execPath, ...programArguments(programFor(t, args)), ...args], {
         columns,
         cwd: home,
         environment,

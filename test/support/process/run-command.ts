@@ -12,7 +12,7 @@ import { createInterrupts } from '../../../src/cli/terminal/interrupts.ts'
 import { createStreamIo } from '../../../src/cli/terminal/stream-io.ts'
 import { isFirstRun, programFor, wordsIn } from '../programs/shipped-program.ts'
 import { type ChildOptions, spawnLatchkey } from './child-service.ts'
-import { childEnvironment, collect, type Finished } from './program.ts'
+import { childEnvironment, collect, type Finished, programArguments } from './program.ts'
 
 export interface Surroundings {
   readonly cwd: string
@@ -76,7 +76,10 @@ export async function runProcess(
   args: readonly string[],
   { cwd, environment, input = '' }: Surroundings,
 ): Promise<Finished> {
-  const child = spawn(process.execPath, [programFor(t, args), ...args], { env: environment, cwd })
+  const child = spawn(process.execPath, [...programArguments(programFor(t, args)), ...args], {
+    env: environment,
+    cwd,
+  })
   t.after(() => void child.kill('SIGKILL'))
   const { finished } = collect(child)
   // A command that has ended before reads nothing.

@@ -18,7 +18,8 @@ import { createServer } from 'node:http'
 import { Socket } from 'node:net'
 import { Readable, Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
-import { CHEAP_PROGRAM } from '../process/program.ts'
+import { shellWord } from '../../../src/base/shell-word.ts'
+import { CHEAP_PROGRAM, programArguments } from '../process/program.ts'
 import { canRunHere, runHere } from '../process/run-command.ts'
 import { wordsIn } from './shipped-program.ts'
 
@@ -29,7 +30,8 @@ const APART = 'apart'
 
 /** Writes the command as `file`. It works as long as the test runs. */
 export async function writeCommand(t: TestContext, file: string): Promise<void> {
-  const program = `exec '${process.execPath}' '${CHEAP_PROGRAM}' "$@"`
+  const words = [process.execPath, ...programArguments(CHEAP_PROGRAM)].map(shellWord).join(' ')
+  const program = `exec ${words} "$@"`
   const script = process.platform === 'linux' ? await asking(t, `${file}.socket`, program) : program
   await writeFile(file, `#!/bin/sh\n${script}\n`)
   await chmod(file, 0o755)
