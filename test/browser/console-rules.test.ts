@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { days } from '../../src/base/time/duration.ts'
-import { checkWithAxe } from '../support/browser/axe.ts'
+import { bringAxe, checkWithAxe } from '../support/browser/axe.ts'
 import { complaintsOf } from '../support/browser/browser-complaints.ts'
 import { sendPassword } from '../support/browser/browser-login.ts'
 import { launchChromium } from '../support/browser/chromium.ts'
@@ -52,6 +52,7 @@ test('screens of the installation as a whole, in a browser', async (t) => {
   })
   context.setDefaultTimeout(10_000)
   const page = await context.newPage()
+  await bringAxe(page)
   const complaints = complaintsOf(page)
   await page.goto(`${service.baseUrl}/console`)
   await sendPassword(page, ADMIN)
