@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { moveToPostgres } from '../support/homes/postgres-home.ts'
 import { eachWorker, startWorkers, workerPids } from '../support/kills/workers.ts'
@@ -15,9 +17,10 @@ import { administrate } from '../support/management.ts'
 import { openChangeStream } from '../support/monitoring/change-stream.ts'
 import { readPrometheusText, sampleOf } from '../support/monitoring/prometheus-text.ts'
 import { isRefused } from '../support/ports.ts'
-import { changeConfig } from '../support/process/child-home.ts'
+import { changeConfig, useWorkers } from '../support/process/child-home.ts'
 import { type ChildService, startChild, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
+import { runLatchkey } from '../support/process/run-command.ts'
 
 const PLACES: readonly (readonly [string, (home: string) => Promise<void>])[] = [
   ['SQLite', async () => {}],
@@ -208,6 +211,22 @@ test('a worker that is killed under load loses nothing that it answered, and is 
   const metrics = readPrometheusText((await service.call('/metrics')).text)
   assert.equal(sampleOf(metrics, 'latchkey_worker_restarts_total', {}), 1)
   assert.equal((await service.stop()).code, 0)
+})
+
+test('a start that fails while its workers are ready ends with them', {
+  timeout: 60_000,
+}, async (t) => {
+  const home = await preparedHome(t)
+  await useWorkers(home, 2)
+  const database = new DatabaseSync(join(home, 'latchkey.db'))
+  // What the supervisor writes last, as on a disk that has just become full.
+  database.exec(
+    "create trigger full before insert on instances begin select raise(abort, 'no room'); end",
+  )
+  database.close()
+  const refused = await runLatchkey(t, ['run', '--home', home])
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /no room/)
 })
 
 test('a service with workers', async (t) => {

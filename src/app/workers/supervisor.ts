@@ -110,7 +110,11 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
   } catch (error) {
     prepared.reject(error)
     door.close()
-    await starting.catch(() => {})
+    // Workers that are ready would keep this process alive. If they could not start, they have ended.
+    await starting.then(
+      () => pool.stop(WORKERS_STOP),
+      () => {},
+    )
     await work?.end()
     await (core?.close() ?? auditOutput.close())
     // A worker says why it refuses to start in the words of a single process.
