@@ -24,7 +24,7 @@ import { createClockWatch } from './clock-watch.ts'
 import { compose } from './compose/compose.ts'
 import { createLimits, type Limits } from './compose/limits.ts'
 import { homeFiles } from './installation/home.ts'
-import { prepare } from './installation/prepare.ts'
+import { type HandOver, prepare } from './installation/prepare.ts'
 import type { Intercept } from './listeners.ts'
 import { createServiceMetrics } from './monitoring/service-metrics.ts'
 import { openTracing } from './monitoring/tracing.ts'
@@ -36,8 +36,7 @@ export interface InstanceOptions {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  /** Receives the first administrator's password, if one was generated; see `prepare`. */
-  readonly handOver: (password: Secret) => Promise<void>
+  readonly handOver: HandOver
   /** Overrides the default strength, for tests that log in thousands of times and protect nothing. */
   readonly hashStrength?: HashStrength | undefined
   /** Wraps the handler of each listener, for `latchkey/testing`: no option or configuration key reaches it (D-326). */

@@ -3,7 +3,7 @@
  * output, because outputs are kept.
  */
 import assert from 'node:assert/strict'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { beginLogin, submitPassword } from '../support/login/login.ts'
@@ -70,4 +70,22 @@ test('a drawn password is handed over even when the start fails after it', async
   assert.equal(refused.code, 1)
   assert.match(refused.stdout, /the password is in /)
   assert.ok((await readFile(join(home, 'admin-password'), 'utf8')).length > 20)
+})
+
+test('D-330: a start that cannot store the password installs nothing, and the next one draws another', async (t) => {
+  const home = await homeWithDatabase(t)
+  const file = join(home, 'admin-password')
+  await mkdir(file)
+  const refused = await runLatchkey(t, ['run', '--home', home])
+  assert.equal(refused.code, 1)
+  assert.equal(refused.stderr, `latchkey: ${file} cannot be written: it is a folder\n`)
+  await rmdir(file)
+  const service = await startChild(t, {
+    home,
+    environment: { LATCHKEY_ADMIN_PASSWORD: undefined },
+  })
+  const password = (await readFile(file, 'utf8')).trimEnd()
+  const { authRequestId } = await beginLogin(service)
+  const reply = await submitPassword(service, authRequestId, { username: 'admin', password })
+  assert.equal(reply.status, 302)
 })

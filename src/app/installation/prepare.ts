@@ -64,14 +64,20 @@ export interface Prepared extends OpenedInstallation {
   readonly authorities: CertificateAuthorities
 }
 
+/**
+ * Stores a generated password of the first administrator where the operator finds it, and then calls `set`, which
+ * returns false if another instance has set one. In this order, a start that is killed leaves a password that is known,
+ * or an empty database (D-330).
+ */
+export type HandOver = (password: Secret, set: () => Promise<boolean>) => Promise<void>
+
 /** Opens the installation, and creates it if the database is empty. Throws RefusedStart. */
 export async function prepare(deps: {
   readonly config: Config
   readonly adminPassword: Secret | undefined
   readonly clock: Clock
   readonly random: Random
-  /** Called if the administrator was created with a generated password, which is shown nowhere else. */
-  readonly handOver: (password: Secret) => Promise<void>
+  readonly handOver: HandOver
   readonly onEvents?: OnEvents
   readonly log?: Pick<Log, 'warn' | 'info'>
   readonly hashStrength?: HashStrength | undefined
@@ -126,9 +132,9 @@ async function makeAdministrator(
   if (fault !== undefined) throw new RefusedStart(`LATCHKEY_ADMIN_PASSWORD ${fault.reason}`)
   const { transaction } = store
   const ports = { ...auditPorts({ clock, random }), transaction, hashing }
-  const isOurs = await install(ports, secret, password)
-  // Show it now, so that the password is known even if this start fails later.
-  if (isOurs && adminPassword === undefined) await handOver(password)
+  const set = () => install(ports, secret, password)
+  if (adminPassword === undefined) await handOver(password, set)
+  else await set()
 }
 
 export function drawPassword(random: Random): Secret {

@@ -42,7 +42,7 @@ export async function runService(
   warnAboutUnused(opened, options, log)
 
   const password = createFirstPassword(io, config.home)
-  // Even if the start fails, or is ended: the password is stored nowhere else.
+  // Even if the start fails, or is ended: it is set by then.
   process.once('exit', password.show)
   const starting = start(options, opened, {
     config,

@@ -49,6 +49,58 @@ test('a password that cannot be stored is set already, so the error says how to 
   })
 })
 
+for (const isTerminal of [true, false]) {
+  const where = isTerminal ? 'on a terminal' : 'without a terminal'
+  test(`D-330: ${where}, the password is in the file before it is set`, async (t) => {
+    const home = await mkdtemp(join(tmpdir(), 'latchkey-password-'))
+    t.after(() => rm(home, { recursive: true }))
+    const file = join(home, 'admin-password')
+    const { take, show } = createFirstPassword({ out: () => {}, isTerminal }, home)
+    let stored = ''
+    await take(new Secret('drawn-password'), async () => {
+      stored = await readFile(file, 'utf8')
+      return true
+    })
+    assert.equal(stored, 'drawn-password\n')
+    assert.equal(await readFile(file, 'utf8'), stored, 'it is not shown yet')
+    show()
+    assert.deepEqual(await readdir(home), isTerminal ? [] : ['admin-password'])
+  })
+
+  test(`D-330: ${where}, nothing is left of a password that another instance was faster than`, async (t) => {
+    const home = await mkdtemp(join(tmpdir(), 'latchkey-password-'))
+    t.after(() => rm(home, { recursive: true }))
+    const { take, show } = createFirstPassword({ out: assert.fail, isTerminal }, home)
+    await take(new Secret('drawn-password'), async () => false)
+    show()
+    assert.deepEqual(await readdir(home), [])
+  })
+}
+
+test('D-330: a password that cannot be stored is not set', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'latchkey-password-'))
+  t.after(() => rm(home, { recursive: true }))
+  const file = join(home, 'admin-password')
+  await mkdir(file)
+  const { take } = createFirstPassword({ out: assert.fail, isTerminal: false }, home)
+  await assert.rejects(take(new Secret('drawn-password'), assert.fail), {
+    name: 'RefusedStart',
+    message: `${file} cannot be written: it is a folder`,
+  })
+})
+
+test('D-330: of two instances in one home, the file has the password that was set', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'latchkey-password-'))
+  t.after(() => rm(home, { recursive: true }))
+  const slower = createFirstPassword({ out: assert.fail, isTerminal: false }, home)
+  const faster = createFirstPassword({ out: assert.fail, isTerminal: false }, home)
+  await faster.take(new Secret('of the faster'), async () => {
+    await slower.take(new Secret('of the slower'), async () => false)
+    return true
+  })
+  assert.equal(await readFile(join(home, 'admin-password'), 'utf8'), 'of the faster\n')
+})
+
 test('the password is shown when the start asks for it, and once', async (t) => {
   let output = ''
   const home = await mkdtemp(join(tmpdir(), 'latchkey-password-'))
