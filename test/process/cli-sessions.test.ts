@@ -8,6 +8,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { administrate } from '../support/management.ts'
+import { freePort, webAt } from '../support/ports.ts'
 import { type Cli, cliFor, freshCli } from '../support/process/cli.ts'
 import { ADMIN, type Service, startService } from '../support/service.ts'
 
@@ -32,6 +33,26 @@ const callWith = (service: Service, token: string) =>
   service.call('/edge/client/v1/current-identity', {
     headers: { authorization: `Bearer ${token}` },
   })
+
+test('a command says that the address of the server was changed, and what to do', async (t) => {
+  const port = await freePort()
+  const before = await startService(t, { config: { web: webAt(port) } })
+  const cli = await loggedIn(t, before)
+  await before.stop()
+  const other = await freePort()
+  await startService(t, { home: before.home, config: { web: webAt(port, other) } })
+  for (const command of [['whoami'], ['list', 'identities'], ['token']]) {
+    const { code, stderr } = await cli.run(command)
+    assert.equal(code, 65)
+    assert.match(
+      stderr,
+      new RegExp(
+        `^latchkey: https://localhost:${port} is not an address of this server \\(invalid_request\\) \\[request \\w+\\]; ` +
+          'if its address was changed, log in at the new one: latchkey login --url https://HOST:PORT\n$',
+      ),
+    )
+  }
+})
 
 test('a fresh token', async (t) => {
   const service = await startService(t)

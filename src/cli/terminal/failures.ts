@@ -60,6 +60,9 @@ function exitOf(error: ClientError): ExitCode {
 
 function adviceFor(error: ClientError): string {
   if (error instanceof SessionEnded) return '; run: latchkey login'
+  if (error instanceof Refused && error.status === 421) {
+    return '; if its address was changed, log in at the new one: latchkey login --url https://HOST:PORT'
+  }
   if (isAboutTotp(error)) return '; that is done at a login in a browser or on a terminal'
   if (error instanceof UntrustedServer) {
     return UNTRUSTED_ADVICE[error.code] ?? '; see "latchkey login --help" for --ca'

@@ -4,8 +4,8 @@
  */
 import type { JsonObject } from '../../base/json.ts'
 import { PROVIDER_PREFIX } from '../../protocol/oidc.ts'
-import { UnexpectedAnswer } from '../errors.ts'
-import { jsonOf, refusalOf } from './answers.ts'
+import { Refused, UnexpectedAnswer } from '../errors.ts'
+import { codeOf, jsonOf, refusalIn, refusalOf } from './answers.ts'
 import type { Wire } from './https-wire.ts'
 
 export interface Provider {
@@ -54,13 +54,23 @@ export async function discover(
   const url = new URL(`${PROVIDER_PREFIX}/.well-known/openid-configuration`, origin)
   const headers = { accept: 'application/json' }
   const answer = await wire.send({ method: 'GET', url, headers, signal })
+  if (answer.status === 421) {
+    const code = codeOf(answer) ?? 'MISDIRECTED_REQUEST'
+    const sentence = `${origin.origin} is not an address of this server (${code})`
+    throw new Refused(code, sentence, refusalIn(answer))
+  }
   if (answer.status !== 200) throw refusalOf(answer, 'discovery')
   const document = jsonOf(answer)
   if (document === undefined) throw new UnexpectedAnswer('the discovery document is not JSON')
 
   const issuer = document['issuer']
   if (issuer !== `${origin.origin}${PROVIDER_PREFIX}`) {
-    throw new UnexpectedAnswer('the discovery document is that of another issuer')
+    const other = typeof issuer === 'string' ? URL.parse(issuer)?.origin : undefined
+    throw new UnexpectedAnswer(
+      other === undefined || other === origin.origin
+        ? 'the discovery document is that of another issuer'
+        : `the discovery document is that of ${other}, not of ${origin.origin}`,
+    )
   }
   return {
     issuer,
