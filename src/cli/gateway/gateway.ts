@@ -110,7 +110,7 @@ async function serve(
   log.info({ routerId: id, controller, listen: at }, 'listening')
   void router.ready.then(() => {
     const behind = upstreams.map(({ to }) => formatUpstreamUrl(to)).join(', ')
-    io.out(`The gateway is ready: https://${at} → ${behind}`)
+    io.out(`The gateway is ready: https://${at} → ${behind || 'forward authentication alone'}`)
   })
   const signal = await signals.stop
   log.info({ signal }, 'stopping')

@@ -152,7 +152,16 @@ log: { level: loud }
   assert.deepEqual(await problems(t, `${FILE}  - url: http://db.internal:1\n`), [
     'upstreams[2].name: "db-internal" is the name of upstreams[1] too; give each its own',
   ])
-  assert.deepEqual(await problems(t, 'v: 1\nlisten: a:1\n', { controller: 'https://a' }), [
-    'upstreams: is missing',
-  ])
+})
+
+test('D-332: a gateway has upstreams, or forward authentication, or both', async (t) => {
+  const least = 'v: 1\ncontroller: https://a\nlisten: a:1\n'
+  for (const none of ['', 'upstreams: []\n']) {
+    assert.deepEqual(await problems(t, least + none), [
+      'upstreams: is missing; for forward authentication alone, set verify',
+    ])
+    const { settings } = await load(t, `${least}${none}verify: { listen: '127.0.0.1:4180' }\n`)
+    assert.deepEqual(settings.upstreams, [])
+    assert.equal(settings.verify?.listen?.port, 4180)
+  }
 })

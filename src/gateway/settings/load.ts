@@ -3,6 +3,7 @@
  * for `controller.yml`. D-390.
  */
 import { resolve } from 'node:path'
+import { isJsonObject } from '../../base/json.ts'
 import { adjustDurations } from '../../config/adjust-durations.ts'
 import type { Adjustment } from '../../config/durations.ts'
 import { ConfigProblems, mergeProblems, type Problem } from '../../config/problems.ts'
@@ -53,6 +54,9 @@ export async function loadGatewaySettings(from: {
     written.repeated,
     filled.problems,
     schemaProblems(reading.error?.issues ?? [], tree, GATEWAY_KEYS),
+    isWithoutWork(tree)
+      ? [{ path: 'upstreams', message: 'is missing; for forward authentication alone, set verify' }]
+      : [],
     reading.success ? repeatedNames(reading.data.upstreams) : [],
     reading.success ? samePlaces(reading.data.upstreams) : [],
     reading.success ? idleWithoutTcp(reading.data.upstreams) : [],
@@ -66,6 +70,13 @@ function withGiven(tree: unknown, given: GivenSettings): unknown {
   if (typeof tree !== 'object' || tree === null) return tree
   const set = Object.entries(given).filter(([, value]) => value !== undefined)
   return { ...tree, ...Object.fromEntries(set) }
+}
+
+/** D-332: a gateway has services behind it, or answers proxies, or both. */
+function isWithoutWork(tree: unknown): boolean {
+  if (!isJsonObject(tree) || tree['verify'] !== undefined) return false
+  const { upstreams } = tree
+  return upstreams === undefined || (Array.isArray(upstreams) && upstreams.length === 0)
 }
 
 function settingsOf(file: CheckedGatewayFile, home: string): GatewaySettings {

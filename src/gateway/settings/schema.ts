@@ -162,7 +162,13 @@ export const GatewayFile = section('', {
       key: filePath('PEM file: its private key, which other users must not read.', 'key.pem'),
     },
   ).optional(),
-  upstreams: list({ rule: 'The services behind the gateway.' }, upstream),
+  upstreams: list(
+    {
+      rule: 'The services behind the gateway. At least one, unless `verify` is there (D-332).',
+      mayBeEmpty: true,
+    },
+    upstream,
+  ).prefault([]),
   verify: section(
     'Forward authentication: a proxy that you have already asks at `/.latchkey/verify` (docs/forward-auth.md). Default: off.',
     {

@@ -17,7 +17,7 @@ import {
 import { plainClient } from '../../support/edge/plain-client.ts'
 import { startRealEdge, travel } from '../../support/edge/real-edge.ts'
 import { enrollRouter } from '../../support/edge/router-identity.ts'
-import type { Reply } from '../../support/http-client.ts'
+import { httpClient, type Reply } from '../../support/http-client.ts'
 import { startService } from '../../support/service.ts'
 
 /** Loopback, so that the controller allows it; the port is one of the proxy, not of the gateway. */
@@ -242,6 +242,24 @@ test('forward authentication', async (t) => {
       assert.equal(visitor.cookies.has(SESSION_COOKIE), true)
     },
   )
+})
+
+test('D-332: a gateway without upstreams answers proxies, signs users in, and has nothing else', async (t) => {
+  const service = await startService(t)
+  const listen = { host: '127.0.0.1', port: 0 }
+  const verify = { listen, jwt: false, require: {} }
+  const edge = await startRealEdge(t, service, { verify, upstreams: () => [] })
+  const url = `http://127.0.0.1:${edge.verifyPort}`
+  const client = plainClient()
+  const visitor = gatewayVisitor(service, { url, gatewayCa: '' }, { client, headers: FORWARDED })
+  const first = await visitor.visit(VERIFY, { headers: { 'x-forwarded-uri': '/app' } })
+  assert.equal(first.status, 302)
+  assert.equal((await visitor.visit(await visitor.logIn(first))).headers.location, '/app')
+  assert.equal((await visitor.visit(VERIFY)).status, 200)
+
+  const reply = await httpClient(edge.gatewayCa).call(`${edge.url}/app`)
+  assert.equal(reply.status, 404)
+  assert.equal(reply.json().error.code, 'NO_UPSTREAM')
 })
 
 test('the rules of forward authentication are those of upstreams, and a person gets a page', async (t) => {
