@@ -101,6 +101,38 @@ test('a user signs in with a passkey', async (t) => {
     await arrive()
   })
 
+  await t.test('a user who presses twice is still asked, and not told of a failure', async (t) => {
+    const { page } = await openLogin(t, browser, app)
+    await sendPassword(page, person)
+    await page.getByRole('heading', { name: 'Use your passkey' }).waitFor()
+    // A prompt that stays until it is aborted: the one of Firefox leaves the page usable.
+    await page.evaluate(`
+      window.prompts = 0
+      navigator.credentials.get = ({ signal }) => new Promise((_, reject) => {
+        window.prompts += 1
+        signal.addEventListener('abort', () => {
+          window.prompts -= 1
+          reject(signal.reason)
+        })
+      })`)
+    const button = page.getByRole('button', { name: 'Use passkey' })
+    await button.click()
+    await button.click()
+    assert.equal(await page.evaluate('window.prompts'), 1)
+    assert.equal(await page.getByRole('alert').isVisible(), false)
+  })
+
+  await t.test('a browser without passkeys says so, beside a button that looks off', async (t) => {
+    const { page } = await openLogin(t, browser, app)
+    await page.addInitScript('delete window.PublicKeyCredential')
+    await sendPassword(page, person)
+    await page.getByText('This browser cannot use passkeys.').waitFor()
+    const ground = (which: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('button${which}')).backgroundColor`)
+    assert.equal(await page.getByRole('button', { name: 'Use passkey' }).isDisabled(), true)
+    assert.notEqual(await ground(':disabled'), await ground(':enabled'))
+  })
+
   await t.test('a cloned passkey, whose counter went back, is refused on the page', async (t) => {
     const { page } = await openLogin(t, browser, app)
     await sendPassword(page, person)

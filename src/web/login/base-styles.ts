@@ -59,4 +59,10 @@ a:hover {
   outline: 3px solid var(--accent);
   outline-offset: 2px;
 }
+button:disabled,
+button:disabled:hover {
+  background: var(--edge);
+  color: var(--quiet);
+  cursor: default;
+}
 `

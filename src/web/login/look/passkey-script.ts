@@ -36,6 +36,8 @@ const written = ({ id, type, response }) => {
   if (answer.attestationObject) delete answer.authenticatorData
   return JSON.stringify({ id, rawId: id, type, response: answer, clientExtensionResults: {} })
 }
+// One for the page: a browser asks for one passkey at a time.
+let waiting = new AbortController()
 const isSupported = window.PublicKeyCredential !== undefined
 for (const form of document.querySelectorAll('form[data-passkey]')) {
   const { passkey, options, failed, unsupported } = form.dataset
@@ -52,15 +54,19 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
     form.querySelector('button').disabled = true
     continue
   }
-  let waiting = new AbortController()
   const ask = async (more) => {
     waiting.abort()
     waiting = new AbortController()
-    const given = { publicKey: readOptions(JSON.parse(options)), signal: waiting.signal, ...more }
+    const { signal } = waiting
+    const given = { publicKey: readOptions(JSON.parse(options)), signal, ...more }
     const { credentials } = navigator
-    form.elements.credential.value = written(
-      passkey === 'create' ? await credentials.create(given) : await credentials.get(given),
-    )
+    const asking = passkey === 'create' ? credentials.create(given) : credentials.get(given)
+    const credential = await asking.catch((error) => {
+      if (!signal.aborted) throw error
+    })
+    // Pressed again: the newer prompt counts.
+    if (signal.aborted) return
+    form.elements.credential.value = written(credential)
     HTMLFormElement.prototype.submit.call(form)
   }
   form.addEventListener('submit', async (event) => {
