@@ -22,7 +22,7 @@ import {
   type PartiallyAuthenticated,
 } from './request/auth-request.ts'
 import { type ClientAnswer, codeAnswer } from './request/client-answer.ts'
-import { startAgain } from './request/find-request.ts'
+import { overtaken, startAgain } from './request/find-request.ts'
 
 /** D-7: a code lives 60 seconds. */
 export const CODE_LIFE: Duration = seconds(60)
@@ -104,7 +104,7 @@ export async function finishStep(
     return 'saved'
   })
   if (outcome === 'taken') return 'taken'
-  if (outcome === 'late') throw startAgain('another step of this auth request was faster')
+  if (outcome === 'late') throw overtaken(vault, next)
   if (unproven !== undefined) throw secondaryJwtUnmet(brand, unproven, 'missing', outstanding)
   return isDone
     ? { next: 'answer', identityId, answer: codeAnswer(next.ask, code) }

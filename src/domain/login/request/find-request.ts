@@ -7,7 +7,7 @@ import { Failure } from '../../../errors/catalogue.ts'
 import type { LoginPorts } from '../ports.ts'
 import type { AwaitingPrimary, CodeIssued, PartiallyAuthenticated } from './auth-request.ts'
 import { refuseStep, type StepOrigin } from './browser-binding.ts'
-import { openRequest } from './sealed-request.ts'
+import { openRequest, sealRequest } from './sealed-request.ts'
 
 /** A login that is not finished: it accepts a primary credential, and then a second factor. */
 export type OpenRequest = AwaitingPrimary | PartiallyAuthenticated
@@ -74,6 +74,16 @@ async function find({ vault, clock, authRequests }: FindPorts, id: string, step:
 
 function ended(id: string, { browser }: Pick<OpenRequest, 'browser'>, detail: string): Failure {
   return browser === undefined ? startAgain(detail) : new EndedLogin(detail, id)
+}
+
+/** Another step of this login was faster, for example the same form, sent twice (R028). */
+export function overtaken(
+  vault: LoginPorts['vault'],
+  { key, ask, browser, expiresAt }: Omit<AwaitingPrimary, 'state'>,
+): Failure {
+  const id = sealRequest(vault, { state: 'awaiting-primary', key, ask, browser, expiresAt })
+  const detail = 'another step of this auth request was faster'
+  return id === undefined ? startAgain(detail) : ended(id, { browser }, detail)
 }
 
 /** The login was ours and began in a browser: its user can start it again (D-344). */

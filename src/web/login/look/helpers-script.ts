@@ -1,6 +1,7 @@
 /**
- * What scripts add to the pages: a button that shows a password, and buttons that copy and download recovery codes.
- * Everything works without it. One module, inline and allowed by its hash (D-50); its words come from the elements.
+ * What scripts add to the pages: a button that shows a password, buttons that copy and download recovery codes, and
+ * forms that a double click sends only once (D-427). Everything works without it. One module, inline and allowed by its
+ * hash (D-50); its words come from the elements.
  */
 
 import { html } from '../html.ts'
@@ -14,6 +15,16 @@ const button = (text, look) => {
   made.textContent = text
   return made
 }
+let sentAt = -Infinity
+document.addEventListener('submit', (event) => {
+  if (event.defaultPrevented) return
+  if (event.timeStamp - sentAt < 5000) event.preventDefault()
+  else sentAt = event.timeStamp
+})
+// The user went back, and the browser shows the page as it was.
+addEventListener('pageshow', () => {
+  sentAt = -Infinity
+})
 for (const field of document.querySelectorAll('input[data-show]')) {
   const { show, hide } = field.dataset
   const toggle = button(show, 'reveal')

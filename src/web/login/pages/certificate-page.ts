@@ -6,6 +6,7 @@ import { alert } from '../alert.ts'
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
 import { loginAddress } from '../login-address.ts'
+import { HELPERS } from '../look/helpers-script.ts'
 import { passwordLink } from '../password-link.ts'
 import type { Presentation } from '../presentation.ts'
 
@@ -26,7 +27,8 @@ ${alert(error, 'focused')}<form method="post" action="${loginAddress('cert', aut
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <button type="submit">${say('certificate.submit')}</button>
 </form>
-${passwordLink(presentation, authRequestId)}`
+${passwordLink(presentation, authRequestId)}
+${HELPERS}`
     : html`<p>${say('certificate.missing')}</p>
 ${alert(error, 'focused')}${passwordLink(presentation, authRequestId)}`
   const address = loginAddress('cert', authRequestId)

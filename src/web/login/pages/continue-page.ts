@@ -5,6 +5,7 @@
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
 import { loginAddress } from '../login-address.ts'
+import { HELPERS } from '../look/helpers-script.ts'
 import type { Presentation } from '../presentation.ts'
 
 export interface ContinuePage {
@@ -22,6 +23,7 @@ export function continuePage(
     content: html`<form method="post" action="${loginAddress('continue', authRequestId)}">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <button type="submit">${say('continue.submit')}</button>
-</form>`,
+</form>
+${HELPERS}`,
   })
 }

@@ -49,6 +49,7 @@ ${codeField({ label: say('passkey.recoveryCode'), keyboard: 'text', isFirst: fal
 <button type="submit">${say('code.submit')}</button>
 </form>
 </details>
+${HELPERS}
 ${PASSKEYS}`,
   })
 }

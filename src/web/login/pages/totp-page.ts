@@ -6,6 +6,7 @@ import { codeField } from '../code-field.ts'
 import { html, type SafeHtml } from '../html.ts'
 import { layout } from '../layout.ts'
 import { loginAddress } from '../login-address.ts'
+import { HELPERS } from '../look/helpers-script.ts'
 import type { Presentation } from '../presentation.ts'
 
 export interface TotpPage {
@@ -29,6 +30,7 @@ export function totpPage(presentation: Presentation, page: TotpPage): SafeHtml {
 ${codeField({ label: say('code.label'), keyboard: 'text', isFirst: true, error })}
 <button type="submit">${say('code.submit')}</button>
 </form>${canUsePasskey ? html`\n<p class="instead"><a href="${loginAddress('passkey', authRequestId)}">${say('code.passkeyInstead')}</a></p>` : undefined}
-<p class="note">${say('code.recovery')}</p>`,
+<p class="note">${say('code.recovery')}</p>
+${HELPERS}`,
   })
 }
