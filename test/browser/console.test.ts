@@ -110,6 +110,31 @@ test('the console in a browser', async (t) => {
     })
   }
 
+  await t.test('a field for a time has room for date and time', async (t) => {
+    const page = await newPage(t)
+    await open(page, '/console/audit')
+    const widths = await page.evaluate<readonly (readonly [number, number])[]>(`
+      [...document.querySelectorAll('[type=datetime-local]')].map((field) => {
+        const shown = field.offsetWidth
+        field.style.width = 'max-content'
+        return [shown, field.offsetWidth]
+      })`)
+    assert.equal(widths.length, 2)
+    for (const [shown, needed] of widths) assert.ok(shown >= needed, `${shown} of ${needed} px`)
+  })
+
+  await t.test('an IPv4 address in the list of sessions is one line', async (t) => {
+    const page = await newPage(t, { viewport: { width: 820, height: 800 } })
+    await open(page, '/console/sessions')
+    const lines = await page.evaluate<readonly number[]>(`
+      [...document.querySelectorAll('td[data-label=Address] code')].map((address) => {
+        address.textContent = '203.113.100.200'
+        return address.offsetHeight / parseFloat(getComputedStyle(address).lineHeight)
+      })`)
+    assert.ok(lines.length > 0)
+    for (const count of lines) assert.ok(count < 1.5, `${count} lines`)
+  })
+
   await t.test('an invitation is copied with one click, and says when it ends', async (t) => {
     const page = await newPage(t, { permissions: ['clipboard-read', 'clipboard-write'] })
     await open(page, '/console/invite')

@@ -36,8 +36,8 @@ export interface Column<Row> {
   /** A link that sorts by this column, if it can. */
   readonly sort?: { readonly href: string; readonly direction: 'asc' | 'desc' | undefined }
   readonly cell: (row: Row) => HtmlValue
-  /** `number`: aligned at the right. `wide`: keeps long values on few lines. */
-  readonly look?: 'number' | 'wide'
+  /** `number`: aligned at the right. `wide`: keeps long values on few lines. `address`: keeps an IPv4 address on one. */
+  readonly look?: 'number' | 'wide' | 'address'
 }
 
 /** A table that becomes a list of cards on a narrow screen. `label` is its name for screen readers. */

@@ -77,7 +77,7 @@ function field(name: string, label: string, value: string): SafeHtml {
 }
 
 function moment(name: string, label: string, value: string): SafeHtml {
-  return html`<div><label for="${name}">${label}</label>
+  return html`<div class="moment"><label for="${name}">${label}</label>
 <input id="${name}" name="${name}" type="datetime-local" value="${value}"></div>`
 }
 

@@ -39,7 +39,7 @@ export const OWNER_COLUMN: Column<ListedSession> = {
 
 export const SESSION_COLUMNS: readonly Column<ListedSession>[] = [
   { title: 'Program', look: 'wide', cell: programCell },
-  { title: 'Address', cell: ({ address }) => html`<code>${address}</code>` },
+  { title: 'Address', look: 'address', cell: ({ address }) => html`<code>${address}</code>` },
   { title: 'Proven by', cell: ({ amr }) => proofName(amr) },
   { title: 'Began', cell: ({ createdAt }) => time(createdAt) },
   { title: 'Ends', cell: ({ expiresAt }) => time(expiresAt) },
