@@ -2,6 +2,7 @@
  * A credential of an identity: a username with its password, or a certificate. API 4.2. An identity has at most one of
  * each method.
  */
+import type { Instant } from '../../base/time/instant.ts'
 import type { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authenticator.ts'
 import type { EntityOf } from '../../entities/field.ts'
 import { LONGEST_NAME } from '../../protocol/limits.ts'
@@ -27,6 +28,13 @@ export type Authenticator = UpdbAuthenticator | CertAuthenticator
 /** A new authenticator: never used and never changed. */
 export type FreshAuthenticator = Omit<UpdbAuthenticator, Grown> | Omit<CertAuthenticator, Grown>
 type Grown = 'credentialVersion' | 'lastUsedAt'
+
+/** When its lock ends; undefined if it is not locked at this moment. */
+export function lockEnd(authenticator: Authenticator, now: Instant): Instant | undefined {
+  if (authenticator.method !== 'updb') return undefined
+  const { lockedUntil } = authenticator
+  return lockedUntil !== undefined && lockedUntil > now ? lockedUntil : undefined
+}
 
 /**
  * The canonical form for comparing usernames (API 4.2: NFKC and case folding). Converting to upper case first folds

@@ -10,7 +10,7 @@ import type { RecoveredPart } from '../audit/events.ts'
 import { record } from '../audit/record.ts'
 import { removeAllFactors } from '../factors/second-factors.ts'
 import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
-import type { UpdbAuthenticator } from '../identities/authenticator.ts'
+import { lockEnd, type UpdbAuthenticator } from '../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import { equals } from '../lists/filters.ts'
 import { type AuthPolicy, DEFAULT_POLICY_ID, defaultPolicy } from '../policies/auth-policy.ts'
@@ -86,7 +86,7 @@ export async function recoverAdministrator(
     await tx.identities.replace(next)
     await tx.identities.replaceDisablement(id, undefined, now)
     const before = (await tx.authenticators.listOf(id)).find((one) => one.method === 'updb')
-    if (before?.lockedUntil !== undefined && before.lockedUntil > now) parts.push('lock')
+    if (before !== undefined && lockEnd(before, now) !== undefined) parts.push('lock')
     const username =
       before === undefined ? await addPassword(tx, identity) : await setPassword(tx, before)
     parts.push(...(await removeAllFactors(ports, tx, id, undefined)))

@@ -13,7 +13,7 @@ import {
   NewAuthenticator,
 } from '../../contract/management/authenticators.ts'
 import type * as domain from '../../domain/identities/authenticator.ts'
-import type { AuthenticatorDetail } from '../../domain/identities/authenticator.ts'
+import { type AuthenticatorDetail, lockEnd } from '../../domain/identities/authenticator.ts'
 import { AUTHENTICATOR_FIELDS } from '../../domain/lists/fields.ts'
 import {
   createAuthenticator,
@@ -215,11 +215,9 @@ export function authenticatorBody(
   if (authenticator.method === 'cert') {
     return { ...managedFields(CERT_AUTHENTICATOR, authenticator), ...computed }
   }
-  const { lockedUntil } = authenticator
-  const isLocked = lockedUntil !== undefined && lockedUntil > now
   return {
     ...managedFields(UPDB_AUTHENTICATOR, authenticator),
     ...computed,
-    lockedUntil: timeOrNull(isLocked ? lockedUntil : undefined),
+    lockedUntil: timeOrNull(lockEnd(authenticator, now)),
   }
 }

@@ -7,7 +7,7 @@ import { NewEnrollment } from '../../../contract/management/enrollments.ts'
 import { Disablement } from '../../../contract/management/identities.ts'
 import { type Enrollment, isOpen, isReset } from '../../../domain/enrollments/enrollment.ts'
 import type { Invitation } from '../../../domain/enrollments/invite.ts'
-import type { Authenticator } from '../../../domain/identities/authenticator.ts'
+import { type Authenticator, lockEnd } from '../../../domain/identities/authenticator.ts'
 import {
   type DescribedIdentity,
   describeIdentity,
@@ -158,15 +158,9 @@ function pageOf(call: ConsoleCall, described: DescribedIdentity, now: Instant) {
 function shownCredential(authenticator: Authenticator, now: Instant): ShownCredential {
   const { id, lastUsedAt } = authenticator
   if (authenticator.method === 'updb') {
-    const { username, lockedUntil } = authenticator
-    const isLocked = lockedUntil !== undefined && lockedUntil > now
-    return {
-      id,
-      kind: 'password',
-      username,
-      lockedUntil: isLocked ? lockedUntil : undefined,
-      lastUsedAt,
-    }
+    const { username } = authenticator
+    const lockedUntil = lockEnd(authenticator, now)
+    return { id, kind: 'password', username, lockedUntil, lastUsedAt }
   }
   const { fingerprint, certPem, isIssuedByNetwork } = authenticator
   const certificate = readCertificate(certPem)

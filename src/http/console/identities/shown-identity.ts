@@ -1,7 +1,7 @@
 /** An identity as the console lists it. */
 import type { Instant } from '../../../base/time/instant.ts'
 import { isOpen } from '../../../domain/enrollments/enrollment.ts'
-import type { Authenticator } from '../../../domain/identities/authenticator.ts'
+import { lockEnd } from '../../../domain/identities/authenticator.ts'
 import { isDisabled } from '../../../domain/identities/identity.ts'
 import type { IdentityDetail } from '../../../domain/management/read-identities.ts'
 import type { ListedIdentity } from '../../../web/console/identities/identities-page.ts'
@@ -15,7 +15,7 @@ export function shownIdentity(detail: IdentityDetail, now: Instant): ListedIdent
     isAdmin,
     isRouter: type === 'Router',
     isDisabled: isDisabled(identity, now),
-    isLocked: authenticators.some((one) => isLocked(one, now)),
+    isLocked: authenticators.some((one) => lockEnd(one, now) !== undefined),
     isInvited: enrollments.some((enrollment) => isOpen(enrollment, now)),
     hasSession: detail.hasApiSession,
     hasSecondFactor: detail.isMfaEnabled,
@@ -26,10 +26,4 @@ export function shownIdentity(detail: IdentityDetail, now: Instant): ListedIdent
     policy: detail.policy.name,
     lastLoginAt,
   }
-}
-
-function isLocked(authenticator: Authenticator, now: Instant): boolean {
-  if (authenticator.method !== 'updb') return false
-  const { lockedUntil } = authenticator
-  return lockedUntil !== undefined && lockedUntil > now
 }
