@@ -158,18 +158,6 @@ export function givenCertificate(
     return all.map(({ mtimeMs, size, ino }) => `${mtimeMs}/${size}/${ino}`).join(' ')
   }
 
-  async function read() {
-    await refuseWorldReadable(files.key)
-    const [certificatePem, key] = [
-      await readFile(files.cert, 'utf8'),
-      await readFile(files.key, 'utf8'),
-    ]
-    const reading = readServerIdentity({ certificatePem, keyPem: new Secret(key) }, clock.now())
-    if (reading.state === 'unusable' || files.ca === undefined) return reading
-    const caPem = await readFile(files.ca, 'utf8')
-    return { ...reading, identity: { ...reading.identity, caPem } }
-  }
-
   /** Checked repeatedly, but each problem is logged once. */
   function stay(problems: readonly string[]): undefined {
     if (trouble === problems.join('; ')) return
@@ -181,10 +169,8 @@ export function givenCertificate(
   return {
     async load() {
       seen = await fingerprint()
-      const reading = await read()
-      if (reading.state === 'unusable') {
-        throw new RefusedStart(`${files.cert}: ${reading.problems.join('; ')}`)
-      }
+      const reading = await readGiven(files, clock)
+      if (reading.state === 'unusable') throw new RefusedStart(unusable(files, reading))
       for (const note of reading.notes) log.warn({ file: files.cert }, note)
       return reading.identity
     },
@@ -195,7 +181,7 @@ export function givenCertificate(
           trouble = ''
           return undefined
         }
-        const reading = await read()
+        const reading = await readGiven(files, clock)
         if (reading.state === 'unusable') return stay(reading.problems)
         seen = now
         trouble = ''
@@ -208,3 +194,35 @@ export function givenCertificate(
     },
   }
 }
+
+/** Returns what a start would say about the certificates that the operator maintains: why it ends, or else what it warns of. */
+export async function checkGivenCertificates(
+  listeners: readonly Pick<Listener, 'identity'>[],
+  clock: Clock,
+): Promise<{ readonly problems: readonly string[]; readonly notes: readonly string[] }> {
+  const [problems, notes] = [new Set<string>(), new Set<string>()] // listeners may share their files
+  for (const { identity } of listeners) {
+    if (identity === undefined) continue
+    const reading = await readGiven(identity, clock)
+    if (reading.state === 'unusable') problems.add(unusable(identity, reading))
+    else for (const note of reading.notes) notes.add(`${identity.cert}: ${note}`)
+  }
+  return { problems: [...problems], notes: [...notes] }
+}
+
+async function readGiven(files: IdentityFiles, clock: Clock) {
+  await refuseWorldReadable(files.key)
+  const [certificatePem, key] = [
+    await readFile(files.cert, 'utf8'),
+    await readFile(files.key, 'utf8'),
+  ]
+  const reading = readServerIdentity({ certificatePem, keyPem: new Secret(key) }, clock.now())
+  if (reading.state === 'unusable' || files.ca === undefined) return reading
+  const caPem = await readFile(files.ca, 'utf8')
+  return { ...reading, identity: { ...reading.identity, caPem } }
+}
+
+const unusable = (
+  { cert }: IdentityFiles,
+  { problems }: { readonly problems: readonly string[] },
+) => `${cert}: ${problems.join('; ')}`

@@ -8,6 +8,8 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { readdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { days } from '../../src/base/time/duration.ts'
+import { openOpenssl } from '../support/certificates/openssl.ts'
 import { httpClient } from '../support/http-client.ts'
 import { changeConfig, homeWithDatabase } from '../support/process/child-home.ts'
 import { spawnLatchkey, waitFor } from '../support/process/child-service.ts'
@@ -183,6 +185,28 @@ test('config check', async (t) => {
     const checked = await check()
     const started = await runLatchkey(t, ['run', '--home', home])
     assert.deepEqual(started, checked)
+  })
+
+  await t.test('refuses certificates that a start would refuse, each once', async (t) => {
+    const openssl = await openOpenssl()
+    t.after(() => openssl.close())
+    const own = await preparedHome(t)
+    const ca = await openssl.makeCa()
+    const expired = await openssl.makeLeaf(ca, { notBefore: days(-2), notAfter: days(-1) })
+    const [cert, key] = [join(own, 'own.pem'), join(own, 'own.key')]
+    await writeFile(cert, expired.pem)
+    await writeFile(key, expired.keyPem, { mode: 0o600 })
+    await changeConfig(own, (config) => {
+      config.identity = { cert, key }
+      const point = { interface: '127.0.0.1:1281', address: 'localhost:1281' }
+      config.web.push({ ...config.web[0], name: 'other', bindPoints: [point] })
+    })
+    const { code, stdout, stderr } = await runLatchkey(t, ['config', 'check', '--home', own])
+    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
+    assert.match(stderr, new RegExp(`^latchkey: ${cert}: the certificate expired at [^\\n]*\\n$`))
+    const started = await runLatchkey(t, ['run', '--home', own])
+    assert.equal(started.code, 1)
+    assert.ok(started.stderr.endsWith(`\n${stderr}`), started.stderr)
   })
 
   await t.test('makes nothing where there is nothing', async () => {

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { modeProblems } from '../../app/installation/home.ts'
 import { exists } from '../../app/installation/private-files.ts'
 import { usingHome } from '../../app/installation/unusable-home.ts'
+import { checkGivenCertificates } from '../../app/server-certificates.ts'
 import { shellWord } from '../../base/shell-word.ts'
+import { systemClock } from '../../base/time/clock.ts'
 import { describeAdjustment } from '../../config/durations.ts'
 import { CONFIG_FILE, loadConfig } from '../../config/load.ts'
 import { type HomeValues, readHomeOptions } from '../home/home-options.ts'
@@ -28,15 +30,22 @@ export async function checkConfig(values: HomeValues, io: Io): Promise<ExitCode>
     io.out(`${by} replaces ${from} of listener ${listener} with ${to}`)
   }
   for (const adjustment of adjustments) io.out(describeAdjustment(adjustment))
-  const problems = await usingHome(home, () => modeProblems(config))
-  if (problems.length > 0) {
-    for (const problem of problems) io.err(`latchkey: ${problem}`)
-    return EXIT.failed
-  }
+  const modes = await usingHome(home, () => modeProblems(config))
+  if (modes.length > 0) return refused(modes, io)
+  const { problems, notes } = await usingHome(home, () =>
+    checkGivenCertificates(config.listeners, systemClock),
+  )
+  if (problems.length > 0) return refused(problems, io)
+  for (const note of notes) io.out(note)
   io.out(
     adjustments.length === 0
       ? 'The configuration is valid.'
       : 'The configuration is valid, with the adjustments above.',
   )
   return EXIT.ok
+}
+
+function refused(problems: readonly string[], io: Io): ExitCode {
+  for (const problem of problems) io.err(`latchkey: ${problem}`)
+  return EXIT.failed
 }
