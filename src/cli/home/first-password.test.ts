@@ -101,6 +101,18 @@ test('D-330: of two instances in one home, the file has the password that was se
   assert.equal(await readFile(join(home, 'admin-password'), 'utf8'), 'of the faster\n')
 })
 
+test('D-330: an instance that is too late gives back the file that the other one has announced', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'latchkey-password-'))
+  t.after(() => rm(home, { recursive: true }))
+  const faster = createFirstPassword({ out: assert.fail, isTerminal: false }, home)
+  const slower = createFirstPassword({ out: assert.fail, isTerminal: false }, home)
+  await faster.take(new Secret('of the faster'), async () => true)
+  await slower.take(new Secret('of the slower'), async () => false)
+  const file = join(home, 'admin-password')
+  assert.equal(await readFile(file, 'utf8'), 'of the faster\n')
+  assert.equal((await stat(file)).mode & 0o777, 0o600)
+})
+
 test('the password is shown when the start asks for it, and once', async (t) => {
   let output = ''
   const home = await mkdtemp(join(tmpdir(), 'latchkey-password-'))

@@ -54,12 +54,15 @@ export function createFirstPassword(
   return {
     async take(password, set) {
       const text = `${password.reveal()}\n`
+      const before = set && (await readText(adminPassword).catch(() => undefined))
       if (set !== undefined) await writingFile(adminPassword, () => write(text))
       const isSet = (await set?.()) ?? true
       // Another instance that starts in the same home may have replaced the file.
       const isStored = (await readText(adminPassword).catch(() => undefined)) === text
       if (!isSet) {
-        if (isStored) rmSync(adminPassword)
+        // It may be that of the other instance, in the same home, which has announced the file by now.
+        if (isStored && before !== undefined) await writingFile(adminPassword, () => write(before))
+        else if (isStored) rmSync(adminPassword, { force: true })
         return
       }
       if (io.isTerminal) {
