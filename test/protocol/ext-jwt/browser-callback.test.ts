@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { minutes } from '../../../src/base/time/duration.ts'
+import { minutes, seconds } from '../../../src/base/time/duration.ts'
 import { failureOf } from '../../support/audit.ts'
 import {
   callbackPath,
@@ -13,10 +13,13 @@ import {
   sentTo,
   startPath,
 } from '../../support/browser/cookie-browser.ts'
+import { passUptime } from '../../support/clocks/pass-uptime.ts'
+import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
 import { JSON_PLEASE, prepareIdpLogin } from '../../support/idp/idp-login.ts'
 import { tokensOf } from '../../support/idp/jwt-login.ts'
 import { startLoginIdp } from '../../support/idp/login-idp.ts'
 import { assertRefused } from '../../support/management.ts'
+import { sql } from '../../support/stores/sql.ts'
 
 const UNKNOWN = 'this browser was not sent to an IdP with that state'
 const ANOTHER_TRIP = 'the state is that of another round trip'
@@ -247,4 +250,23 @@ test('D-155: the IdP gets a limited number of calls at the same time, and every 
   for (const reply of replies) assertRefused(reply, 401, 'UNAUTHORIZED')
   assert.equal(idp.redeemed.length, 40)
   assert.ok(most <= 16, `${most} at the same time`)
+})
+
+test('D-487: while the copy of the rules is too old, the IdP gets no users and no codes, and nothing is spent', async (t) => {
+  const clock = new UptimeClock()
+  const { service, signer, away, back, idp } = await prepareIdpLogin(t, {}, clock)
+  const { browser, begun, location } = await away()
+  const code = idp.approve(location, 'zoe')
+  const start = startPath(signer, (await browser.begin()).authRequestId)
+
+  // The instance can no longer read the rules.
+  await sql(service, 'alter table rule_versions rename to out_of_reach')
+  clock.pass(seconds(6))
+  assertRefused(await back(browser, location, { code }), 503, 'NOT_READY')
+  assert.equal(idp.redeemed.length, 0)
+  assertRefused(await browser.get(start, JSON_PLEASE), 503, 'NOT_READY')
+
+  await sql(service, 'alter table out_of_reach rename to rule_versions')
+  await passUptime(service, clock, seconds(0))
+  await tokensOf(service, begun, await back(browser, location, { code }))
 })

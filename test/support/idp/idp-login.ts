@@ -11,6 +11,7 @@ import {
   sentTo,
   startPath,
 } from '../browser/cookie-browser.ts'
+import { TestClock } from '../clocks/clock.ts'
 import { eventually } from '../eventually.ts'
 import type { Reply } from '../http-client.ts'
 import { administrate, assertRefused } from '../management.ts'
@@ -29,8 +30,9 @@ interface Line {
 export async function prepareIdpLogin(
   t: TestContext,
   config: Readonly<Record<string, unknown>> = {},
+  clock = new TestClock(),
 ) {
-  const service = await startService(t, { config })
+  const service = await startService(t, { config, clock })
   const admin = await administrate(service)
   const idp = await startLoginIdp(t, service)
   const signer = await idp.register(admin, { name: 'Example' })

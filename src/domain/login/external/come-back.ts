@@ -12,6 +12,7 @@ import type { LoginFailureReason } from '../../audit/reasons.ts'
 import { recordEvent } from '../../audit/record.ts'
 import { type OfferedSigner, offered } from '../../ext-jwt/idp/endpoints.ts'
 import { redeemCode } from '../../ext-jwt/idp/redeem-code.ts'
+import { refuseStale } from '../../policies/rules.ts'
 import type { LoginStep } from '../finish.ts'
 import type { LoginPorts } from '../ports.ts'
 import type { AuthRequestKey } from '../request/auth-request.ts'
@@ -60,7 +61,7 @@ const ERRORS = [
   'consent_required',
 ]
 
-/** Returns the login that this return belongs to, without contacting the IdP. Throws INVALID_AUTH_REQUEST. */
+/** Returns the login that this return belongs to, without contacting the IdP. Throws INVALID_AUTH_REQUEST, NOT_READY. */
 export async function recogniseReturn(
   ports: Pick<LoginPorts, 'vault' | 'clock' | 'authRequests' | 'rules'>,
   state: string,
@@ -78,6 +79,8 @@ export async function recogniseReturn(
   const request = await findOpenRequest(ports, trip.authRequestId, origin)
   if (request.key !== key) throw startAgain('the state is that of another login')
   if (request.browser === undefined) throw startAgain('the login was not begun in a browser')
+  // Before the code is spent, and sent to an IdP that may have been disabled (D-487).
+  refuseStale(rules)
   const signer = offered(rules.signer(trip.signerId))
   // If the signer now has another issuer, that issuer would receive the code or issue the token.
   if (signer?.issuer !== trip.issuer) throw startAgain('the signer has changed meanwhile')

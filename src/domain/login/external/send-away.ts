@@ -7,6 +7,7 @@ import type { ExternalJwtSignerId } from '../../../base/ids.ts'
 import { inSeconds } from '../../../base/time/duration.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { offered } from '../../ext-jwt/idp/endpoints.ts'
+import { refuseStale } from '../../policies/rules.ts'
 import type { LoginPorts } from '../ports.ts'
 import type { ClientAsk } from '../request/auth-request.ts'
 import { type OpenRequest, startAgain } from '../request/find-request.ts'
@@ -25,7 +26,7 @@ export interface Leaving {
   readonly redirectUri: string
 }
 
-/** Throws INVALID_AUTH_REQUEST, NOT_FOUND for a signer that users cannot be sent to, IDP_UNAVAILABLE. */
+/** Throws INVALID_AUTH_REQUEST, NOT_FOUND for a signer that users cannot be sent to, IDP_UNAVAILABLE, NOT_READY. */
 export async function sendAway(
   ports: Pick<LoginPorts, 'vault' | 'random' | 'clock' | 'rules' | 'findEndpoints'>,
   { request, authRequestId, signerId, role, kept, redirectUri }: Leaving,
@@ -36,6 +37,7 @@ export async function sendAway(
   if (role === 'secondary' && (kept === undefined || openKept(vault, kept, key) === undefined)) {
     throw startAgain('no primary factor is kept in this browser')
   }
+  refuseStale(rules)
   const signer = offered(rules.signer(signerId as ExternalJwtSignerId))
   if (signer === undefined) {
     throw new Failure('NOT_FOUND', { detail: 'users cannot be sent to that signer' })
