@@ -46,6 +46,9 @@ export function parseOrigin(text: string, name = 'url'): URL {
   return url
 }
 
+/** A server may name anything as its issuer; only what can be an address is repeated. */
+const ADDRESS = /^https:\/\/[\w.:[\]-]{1,261}$/
+
 export async function discover(
   wire: Pick<Wire, 'send'>,
   origin: URL,
@@ -65,9 +68,9 @@ export async function discover(
 
   const issuer = document['issuer']
   if (issuer !== `${origin.origin}${PROVIDER_PREFIX}`) {
-    const other = typeof issuer === 'string' ? URL.parse(issuer)?.origin : undefined
+    const other = (typeof issuer === 'string' && URL.parse(issuer)?.origin) || ''
     throw new UnexpectedAnswer(
-      other === undefined || other === origin.origin
+      !ADDRESS.test(other) || other === origin.origin
         ? 'the discovery document is that of another issuer'
         : `the discovery document is that of ${other}, not of ${origin.origin}`,
     )
