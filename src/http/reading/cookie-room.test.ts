@@ -35,6 +35,21 @@ test('D-482: every kind of old login makes room, the oldest first, and what was 
   ])
 })
 
+test('D-482: a step of a login makes no room by deleting what binds that login to its browser', () => {
+  const between = 'BBBBBBBBBBBBBBBBBBBBBB'
+  const newest = 'CCCCCCCCCCCCCCCCCCCCCC'
+  const pairs = [
+    own('console', 4_000),
+    own(STATE, 22),
+    own(`primary-${STATE}-0`, 500),
+    own(between, 22),
+    own(`console-login-${newest}`, 1_400),
+  ]
+  assert.deepEqual(dropped(pairs, own(`idp-${STATE}-0`, 2_000)), [between])
+  const all = [STATE, `primary-${STATE}-0`, between]
+  assert.deepEqual(dropped(pairs, own(`idp-${newest}-0`, 2_000)), all)
+})
+
 test('D-482: sessions, known devices and cookies of others are never deleted', () => {
   const names = [
     'console',

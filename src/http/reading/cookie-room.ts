@@ -9,6 +9,8 @@ const PREFIX = '__Host-latchkey-'
 
 /** Logins in progress: of our own pages and of a gateway, and those of an application, also while they are at an IdP. */
 const LOGIN = /^(?:[a-z-]+-login-[\w-]{16,22}|[\w-]{22}|(?:idp|primary)-[\w-]{22}-\d)=/
+/** The key of the auth request that a cookie belongs to. */
+const keyIn = (pair: string) => /^(?:idp-|primary-)?([\w-]{22})(?:-\d)?=/.exec(pair)?.[1]
 /** What was typed into a form (D-481). */
 const isInput = (pair: string) => /^[a-z-]+-input=/.test(pair)
 /** Input waits for a login, so it has room only together with one. */
@@ -40,7 +42,13 @@ export function cookiesWithoutRoom(
   let excess = field.length - octetsOf(replaced) + octetsOf(kept) + room - MOST_COOKIE_OCTETS
   let left = MOST_SET_OCTETS - lines.reduce((sum, line) => sum + line.length, 0)
   const dropped: string[] = []
-  for (const pair of [...oldLogins(others), ...[...others, ...kept].filter(isInput)]) {
+  const keys = new Set(kept.map(keyIn))
+  // The user is at this login, however old it is: it must not lose its other cookies.
+  const isOther = (pair: string) => !keys.has(keyIn(pair) ?? '')
+  for (const pair of [
+    ...oldLogins(others).filter(isOther),
+    ...[...others, ...kept].filter(isInput),
+  ]) {
     left -= DELETION_OCTETS
     if (excess > 0 && (left >= 0 || isInput(pair))) {
       excess -= octetsOf([pair])
