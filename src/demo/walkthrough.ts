@@ -107,6 +107,7 @@ function afterwardsOf(
     '',
     `  the service behind the gateway     ${gatewayUrl}/hello`,
     `  your own account, in the browser   ${serviceUrl}/account`,
+    `  the console, as admin              ${serviceUrl}/console`,
     `  every call of the APIs, to read    ${serviceUrl}/edge/client/v1/docs`,
     `                                     ${serviceUrl}/edge/management/v1/docs`,
     '  what the parts log                 service.log, gateway.log',

@@ -161,7 +161,7 @@ test('every line that the demo prints does what is said beside it', async (t) =>
     const urls = named.match(/https:\S+/g) ?? []
     assert.deepEqual(
       urls.map((url) => new URL(url).pathname),
-      ['/hello', '/account', '/edge/client/v1/docs', '/edge/management/v1/docs'],
+      ['/hello', '/account', '/console', '/edge/client/v1/docs', '/edge/management/v1/docs'],
     )
     for (const url of urls) {
       const reply = await call(url, { headers: { accept: 'text/html' } })

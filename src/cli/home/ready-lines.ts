@@ -12,6 +12,12 @@ const PAGES: readonly { readonly title: string; readonly binding: Binding; path:
   { title: 'console', binding: 'console', path: '/console' },
 ]
 
+/** A clone runs the TypeScript itself (D-271), and `latchkey` is not a command there. */
+const LATCHKEY = import.meta.filename.endsWith('.ts')
+  ? 'node_modules/.bin/node bin/latchkey.js'
+  : 'latchkey'
+const TRUST = `${LATCHKEY} trust --ca`
+
 export function readyLines(
   { listeners, caFile }: Shown,
   { config, override, file }: Pick<OpenedHome, 'config' | 'override' | 'file'>,
@@ -32,10 +38,9 @@ export function readyLines(
       : [['address', `from ${override.by}, for this run; ${file} says ${override.from}`] as const]),
     ...(caFile === undefined ? [] : [['CA file', caFile] as const]),
     ['try it', curl],
-    // Browsers warn about a CA that they do not know.
     ...(caFile === undefined || caFile !== homeFiles(config.home).ca
       ? []
-      : [['browsers', 'latchkey trust adds the CA, so that they do not warn'] as const]),
+      : [['browsers', `warn until they trust the CA: ${TRUST} ${shellWord(caFile)}`] as const]),
   ]
   return [
     'Latchkey is ready.',

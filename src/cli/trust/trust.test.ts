@@ -76,7 +76,7 @@ async function start(t: TestContext, pretended: Pretended = {}, pem = `${root.pe
     lines.length = 0
     return trust({ ca, ...more }, io, machine)
   }
-  return { run, commands, lines, answers, io }
+  return { run, commands, lines, answers, io, ca }
 }
 
 const WITH_BROWSERS = {
@@ -158,9 +158,14 @@ test('browsers without certutil get advice, and the exit code says that nothing 
 })
 
 test('a machine without a store is told where to import it', async (t) => {
-  const { run, lines } = await start(t)
+  const { run, lines, ca } = await start(t)
   assert.equal(await run(), 1)
   assert.match(lines.join('\n'), /No trust store was found/)
+  assert.ok(lines.some((line) => line.includes(`import ${ca} `)))
+
+  assert.equal(await run({ remove: true }), 1)
+  assert.ok(!lines.some((line) => line.includes('import')))
+  assert.ok(lines.some((line) => line.includes('delete this CA in its settings')))
 })
 
 test('macOS and Windows have commands of their own', async (t) => {

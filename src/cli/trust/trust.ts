@@ -36,7 +36,7 @@ export async function trust(
   machine: Machine = thisMachine(io.variables),
 ): Promise<ExitCode> {
   const action = values.remove === true ? 'remove' : 'add'
-  const pem = await readCa(values, io)
+  const { path, pem } = await readCa(values, io)
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-ca-'))
   let isKept = false
   try {
@@ -53,7 +53,11 @@ export async function trust(
     isKept = action === 'add' && others.some(({ store }) => store.lacks === 'root')
     if (steps.length === 0 && settled.length === 0) {
       io.out('No trust store was found on this machine.')
-      io.out('In a browser, import the file in its settings for certificates, as an authority.')
+      io.out(
+        action === 'add'
+          ? `In a browser, import ${path} in its settings for certificates, as an authority.`
+          : 'In a browser, delete this CA in its settings for certificates.',
+      )
     }
     if (possible.length > failed) io.out('Restart browsers that are open.')
     const isDone = failed === 0 && possible.length + settled.length > 0
@@ -65,7 +69,7 @@ export async function trust(
 
 const SETTLED = { add: 'Already trusted by', remove: 'Not trusted by' } as const
 
-async function readCa({ ca, ...home }: TrustValues, io: Io): Promise<string> {
+async function readCa({ ca, ...home }: TrustValues, io: Io) {
   const path =
     ca === undefined ? caFileOf(await loadInstalled(readHomeOptions(home, io))) : io.resolve(ca)
   if (path === undefined) {
@@ -74,7 +78,7 @@ async function readCa({ ca, ...home }: TrustValues, io: Io): Promise<string> {
     )
   }
   try {
-    return await readFile(path, 'utf8')
+    return { path, pem: await readFile(path, 'utf8') }
   } catch {
     const advice = ca === undefined ? '; start the service once, or name the CA with --ca' : ''
     throw new CommandFailed(`cannot read the CA ${path}${advice}`, EXIT.missing)
