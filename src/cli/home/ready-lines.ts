@@ -1,4 +1,5 @@
 /** What a start prints when the service answers: links to click, and a command to paste. */
+import { fileURLToPath } from 'node:url'
 import type { Instance } from '../../app/core.ts'
 import { homeFiles, type OpenedHome } from '../../app/installation/home.ts'
 import { shellWord } from '../../base/shell-word.ts'
@@ -13,10 +14,9 @@ const PAGES: readonly { readonly title: string; readonly binding: Binding; path:
 ]
 
 /** A clone runs the TypeScript itself (D-271), and `latchkey` is not a command there. */
-const LATCHKEY = import.meta.filename.endsWith('.ts')
-  ? 'node_modules/.bin/node bin/latchkey.js'
-  : 'latchkey'
-const TRUST = `${LATCHKEY} trust --ca`
+const COMMAND = import.meta.filename.endsWith('.ts')
+  ? [process.execPath, fileURLToPath(new URL('../../../bin/latchkey.js', import.meta.url))]
+  : ['latchkey']
 
 export function readyLines(
   { listeners, caFile }: Shown,
@@ -24,7 +24,7 @@ export function readyLines(
 ): readonly string[] {
   const base = listeners[0]?.baseUrls[0] ?? ''
   const trust = caFile === undefined ? [] : ['--cacert', caFile]
-  const curl = ['curl', ...trust, `${base}/version`].map(shellWord).join(' ')
+  const curl = pasted('curl', ...trust, `${base}/version`)
   const pages = PAGES.flatMap(({ title, binding, path }): [string, string][] => {
     const bound = config.listeners.find(({ apis }) => apis.some((api) => api.binding === binding))
     const [url] = listeners.find(({ name }) => name === bound?.name)?.baseUrls ?? []
@@ -40,10 +40,17 @@ export function readyLines(
     ['try it', curl],
     ...(caFile === undefined || caFile !== homeFiles(config.home).ca
       ? []
-      : [['browsers', `warn until they trust the CA: ${TRUST} ${shellWord(caFile)}`] as const]),
+      : [
+          [
+            'browsers',
+            `warn until they trust the CA: ${pasted(...COMMAND, 'trust', '--ca', caFile)}`,
+          ] as const,
+        ]),
   ]
   return [
     'Latchkey is ready.',
     ...fields.map(([title, value]) => `  ${title.padEnd(8)}   ${value}`),
   ]
 }
+
+const pasted = (...words: readonly string[]): string => words.map(shellWord).join(' ')
