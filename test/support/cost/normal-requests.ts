@@ -1,6 +1,8 @@
 /** What a client sends to each route that needs no credential: the measure for the worst that anyone can send there. */
 
 import { createHash } from 'node:crypto'
+import type { OwnSite } from '../../../src/domain/account/session.ts'
+import { siteCookies } from '../../../src/http/own-site/cookies.ts'
 import { jwtPart } from '../jwt-part.ts'
 import { REDIRECT_URI } from '../login/login.ts'
 
@@ -67,10 +69,10 @@ export function normalRequests({
     ['limit', '10'],
     ['offset', '0'],
   ]
-  const formOf = (site: string, ...more: Pairs): NormalRequest => ({
-    fields: [['formToken', 'x'.repeat(43)], ...more],
-    headers: [['Cookie', `__Host-latchkey-${site}=${'x'.repeat(300)}`]],
-  })
+  const formOf = (site: OwnSite, ...more: Pairs): NormalRequest => {
+    const [cookie = ''] = siteCookies(site).keepSession('x'.repeat(300), 60).split(';')
+    return { fields: [['formToken', 'x'.repeat(43)], ...more], headers: [['Cookie', cookie]] }
+  }
   const accountForm = (...more: Pairs) => formOf('account', ...more)
   const consoleForm = formOf('console')
   const deviceForm = formOf('device', ['user_code', 'BCDF-GHJK'])
