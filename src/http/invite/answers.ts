@@ -33,12 +33,12 @@ export async function withInvitePages(
     const text = inviteErrorText(presentation, subject)
     const isUnknown = subject === 'INVALID_ENROLLMENT_TOKEN'
     const shown = { ...text, requestId: caller.requestId ?? '', isUnknown }
-    return refusedForm(ports, error, inviteMessagePage(presentation, shown))
+    return refusedInvite(ports, error, inviteMessagePage(presentation, shown))
   }
 }
 
 /** A page about a failure: a message, or the form again with what is wrong. */
-export function refusedForm(
+export function refusedInvite(
   { brand }: Pick<AccountPorts, 'brand'>,
   failure: Failure,
   html: SafeHtml,

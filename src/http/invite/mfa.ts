@@ -10,7 +10,7 @@ import { accountErrorText } from '../../web/login/error-text.ts'
 import type { Presentation } from '../../web/login/presentation.ts'
 import { fieldOf } from '../own-site/form-checks.ts'
 import { shownDevice } from '../reading/known-device.ts'
-import { refusedForm } from './answers.ts'
+import { refusedInvite } from './answers.ts'
 import { type InviteListener, type InvitePorts, type Submit, tokenOf } from './form-route.ts'
 import { signIn, toAccount } from './sign-in.ts'
 
@@ -28,7 +28,7 @@ export function addMfaReset(submit: Submit, ports: InvitePorts, listener: Invite
       const said = error instanceof Failure ? sentenceOf(presentation, error) : undefined
       if (!(error instanceof Failure) || said === undefined) throw error
       const page = { token: token.reveal(), name: opened.identity.name, username }
-      return refusedForm(ports, error, mfaPage(presentation, { ...page, error: said }))
+      return refusedInvite(ports, error, mfaPage(presentation, { ...page, error: said }))
     }
     if (username === undefined || password === undefined) return toAccount()
     const credentials = { username, password }

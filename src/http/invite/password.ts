@@ -13,7 +13,7 @@ import type { Presentation } from '../../web/login/presentation.ts'
 import { passwordFault } from '../account/password.ts'
 import { fieldOf } from '../own-site/form-checks.ts'
 import type { Fields } from '../reading/fields.ts'
-import { invitePage, refusedForm } from './answers.ts'
+import { invitePage, refusedInvite } from './answers.ts'
 import { type InviteListener, type InvitePorts, type Submit, tokenOf } from './form-route.ts'
 import { offersPasskey } from './offers-passkey.ts'
 import { signIn } from './sign-in.ts'
@@ -54,7 +54,7 @@ export function addInvitedPassword(
     } catch (error) {
       const said = error instanceof Failure ? sentenceOf(presentation, error) : undefined
       if (!(error instanceof Failure) || said === undefined) throw error
-      return refusedForm(ports, error, passwordPage(presentation, { ...page, error: said }))
+      return refusedInvite(ports, error, passwordPage(presentation, { ...page, error: said }))
     }
     const to = fields.get('then')?.[0] === THEN_PASSKEY ? PAGE_PATHS.passkeys : PAGE_PATHS.overview
     return signIn(ports, call, listener, { credentials: { username: chosen, password }, to })
