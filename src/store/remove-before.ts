@@ -8,7 +8,10 @@ import type { Tables } from './tables.ts'
 /** A row that another transaction has locked is left for the next round (D-485). */
 const UNLOCKED = sql`${modifier('ForUpdate')} ${modifier('SkipLocked')}`
 
-/** Makes the clean-up of a table: it deletes at most `limit` rows before `before`, oldest first, and returns how many. */
+/**
+ * Returns the clean-up of a table: it deletes at most `limit` rows whose `time` is before `before`, oldest first, and
+ * returns how many.
+ */
 export function removeBefore<Table extends keyof Tables>(
   db: Kysely<Tables>,
   from: {

@@ -1,6 +1,6 @@
 /**
- * A double click, or Enter pressed twice, on the forms that finish a login (D-427). The browser drops the response to the
- * first form, so the second one would find the login complete.
+ * A double click, or Enter pressed twice, on the forms that finish a login (D-427). The browser drops the response to
+ * the first form, so the second one would find the login complete.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -34,7 +34,7 @@ async function startOpen(t: TestContext): Promise<ChildService> {
     config.web[0].apis = BINDINGS.map((binding) => ({ binding }))
     config.edge = { ...config.edge, limits: { failuresPerAddress: 0 } }
   })
-  // As it is shipped: its hashing is what passwords are compared with, and its garbage collection is part of every cost.
+  // As it is shipped: passwords are compared with its hashing, and its garbage collection is part of every cost.
   return startChild(t, { home, program: PROGRAM })
 }
 

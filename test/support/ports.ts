@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** Listens on this machine, at a free port by default, and ends with the test, with its connections. Returns the port. */
+/** Listens on this machine, by default at a free port. Ends with the test, with its connections. Returns the port. */
 export async function listenUntilEnd(
   t: TestContext,
   server: Server,

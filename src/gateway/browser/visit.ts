@@ -1,6 +1,6 @@
 /**
- * One request of a browser, wherever it arrived: at the gateway itself, or at a proxy that asks the gateway about it
- *. And what the gateway answers to it by itself.
+ * One request of a browser, wherever it arrived: at the gateway itself, or at a proxy that asks the gateway about it. And
+ * what the gateway answers to it by itself.
  */
 import type { Field } from '../http/fields.ts'
 import { onlyValue, valuesOf } from '../http/fields.ts'

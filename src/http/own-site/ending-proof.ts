@@ -33,8 +33,8 @@ export function createReadEnd(ports: ConfirmationPorts): ReadEnd {
 }
 
 /**
- * Returns a function that waits for confirmations. Beyond `most` calls at once it returns the current state, so that calls
- * that wait cannot occupy the service.
+ * Returns a function that waits for confirmations. Beyond `most` calls at once it returns the current state, so that
+ * calls that wait cannot occupy the service.
  */
 export function createAwaiting(ports: ConfirmationPorts, most: number) {
   let waiting = 0

@@ -40,7 +40,7 @@ export interface SiteForm {
   readonly url: string
   /** The page that has the form; its parameters are those of `url`. */
   readonly page: string
-  /** Returns the cookies for a form that was sent without a session. `form`: its address. Only its origin was checked. */
+  /** Returns the cookies for a form, at the address `form`, that was sent without a session. Only its origin was checked. */
   readonly outside?: (form: string, fields: Fields, page: string) => readonly string[]
 }
 

@@ -7,7 +7,7 @@ import { cookiesWith } from './cookies.ts'
 
 const PREFIX = '__Host-latchkey-'
 
-/** Logins in progress: of our own pages and of a gateway, and those of an application, also while they are at an IdP. */
+/** Logins in progress: of our own pages and of a gateway, and those of applications, also while they are at an IdP. */
 const LOGIN = /^(?:[a-z-]+-login-[\w-]{16,22}|[\w-]{22}|(?:idp|primary)-[\w-]{22}-\d)=/
 /** The key of the auth request that a cookie belongs to. */
 const keyIn = (pair: string) => /^(?:idp-|primary-)?([\w-]{22})(?:-\d)?=/.exec(pair)?.[1]

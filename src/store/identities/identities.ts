@@ -190,8 +190,8 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
     },
 
     async hasOtherAdministrator(than, now) {
-      // Lock `than` together with the others, even if it is disabled or is no administrator at this moment: a concurrent
-      // call about another administrator waits here, and not in the middle of its deletion, where the two would deadlock
+      // Lock `than` together with the others, even if it is disabled or is not an administrator now: a concurrent call
+      // about another administrator waits here, and not in the middle of its deletion, where the two would deadlock
       // (D-485). The condition is otherwise the opposite of `isDisabled`.
       const held = await db
         .selectFrom('identities')

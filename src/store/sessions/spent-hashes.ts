@@ -1,4 +1,7 @@
-/** What counts once, by its hash, until it would be refused for its age: states of an IdP (D-155), DPoP proofs (D-450). */
+/**
+ * What counts once, by its hash, until it would be refused for its age: the states of logins that came back from an IdP
+ * (D-155), and DPoP proofs (D-450).
+ */
 import type { Kysely } from 'kysely'
 import type { Instant } from '../../base/time/instant.ts'
 import { insertRow } from '../fixed-query.ts'

@@ -36,7 +36,7 @@ export interface Column<Row> {
   /** A link that sorts by this column, if it can. */
   readonly sort?: { readonly href: string; readonly direction: 'asc' | 'desc' | undefined }
   readonly cell: (row: Row) => HtmlValue
-  /** `number`: aligned at the right. `wide`: keeps long values on few lines. `address`: keeps an IPv4 address on one. */
+  /** `number`: aligned right. `wide`: keeps long values on few lines. `address`: keeps an IPv4 address on one. */
   readonly look?: 'number' | 'wide' | 'address'
 }
 

@@ -1,6 +1,6 @@
 /**
- * What all pages look like: colors, text, links and the focus ring. The contrast is at least 4.5:1 for text and 3:1 for the borders of fields (WCAG 2.2, 1.4.3
- * and 1.4.11), light and dark.
+ * What all pages look like: colors, text, links, the focus ring and disabled buttons. The contrast is at least 4.5:1 for
+ * text and 3:1 for the borders of fields (WCAG 2.2, 1.4.3 and 1.4.11), light and dark.
  */
 import { html } from './html.ts'
 

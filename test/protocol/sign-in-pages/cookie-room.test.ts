@@ -1,6 +1,6 @@
 /**
- * The cookies that all our pages leave in one browser, together: D-482. Proxies refuse a Cookie field of more than 8 KiB,
- * and the user cannot get rid of it at our pages then.
+ * The cookies that all our pages leave in one browser, together: D-482. Proxies refuse a Cookie field of more than
+ * 8 KiB, and the user cannot get rid of it at our pages then.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -64,7 +64,9 @@ export async function extendCertificate(
   return made
 }
 
-/** Throws FORBIDDEN as `extendCertificate`; UNAUTHORIZED, NOT_FOUND, INVALID_CERT_PEM, RENEWAL_NOT_PENDING, CERT_IN_USE. */
+/**
+ * Throws FORBIDDEN as `extendCertificate`; UNAUTHORIZED, NOT_FOUND, INVALID_CERT_PEM, RENEWAL_NOT_PENDING, CERT_IN_USE.
+ */
 export async function confirmRenewal(
   ports: EnrollmentPorts,
   call: CallSession,
