@@ -123,8 +123,11 @@ async function everyRoute(t: TestContext, { service, routes, host }: Measured): 
   for (const { route, normal } of routes) await meter.cost(normalRequest(route, normal, host), 10)
   const tooMuch: string[] = []
   for (const { name, route, normal } of routes) {
-    const worst = worstRequests(route, normal, host)
-    const { what, times, of } = await compare(meter, normalRequest(route, normal, host), worst, 10)
+    const measure = (count: number) =>
+      compare(meter, normalRequest(route, normal, host), worstRequests(route, normal, host), count)
+    // On a busy machine the system may count some of the time of a few normal requests too late. Of many it counts most.
+    const first = await measure(10)
+    const { what, times, of } = first.times > MOST_TIMES ? await measure(100) : first
     const line = `${name}: ${times.toFixed(1)} times (${what}), the highest of ${of}`
     t.diagnostic(line)
     if (times > MOST_TIMES) tooMuch.push(line)
