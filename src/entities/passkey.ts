@@ -3,7 +3,7 @@ import type { AuthenticatorId, IdentityId } from '../base/ids.ts'
 import { as, type Fields } from './field.ts'
 
 export const PASSKEY = {
-  /** An id of ours, of the same kind as that of other credentials: sessions that it began refer to it. */
+  /** Our own id, of the same kind as those of other credentials: sessions that began with it refer to it. */
   id: { type: 'text', of: as<AuthenticatorId>() },
   identityId: { type: 'text', of: as<IdentityId>() },
   /** What the owner calls it. */

@@ -61,7 +61,7 @@ export function withOwner(
   }
 }
 
-/** The administrator whom our page gave the form to; undefined if it is not a form of ours. */
+/** Returns the administrator who got this form from our page; undefined for every other form. */
 export function ownerIn({ vault }: Ports, form: string, fields: Fields): string | undefined {
   const [token] = fields.get('formToken') ?? []
   const [, sealed] = typeof token === 'string' ? token.split(OWNER_MARK) : []

@@ -247,7 +247,7 @@ test('input survives a login that was too old', async (t) => {
     }
   })
 
-  await t.test('for the same administrator alone, and in forms of ours alone (D-483)', async () => {
+  await t.test('only for the same administrator, and only in our own forms (D-483)', async () => {
     const other = await (await administrate(service)).createIdentity({
       name: 'Another',
       password: PASSWORD,

@@ -26,7 +26,7 @@ export async function runOpenssl(
 const curve = (name: string) => ['EC', '-pkeyopt', `ec_paramgen_curve:${name}`]
 const rsa = (bits: number) => ['RSA', '-pkeyopt', `rsa_keygen_bits:${bits}`]
 
-/** What `openssl req -newkey` is told. */
+/** The argument of `openssl req -newkey`. */
 export const KEYS = {
   'RSA 1024': rsa(1024),
   'RSA 2048': rsa(2048),
