@@ -5,19 +5,19 @@
 
 import { type Random, systemRandom } from '../base/secrets/random.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
-import { Refused } from './errors.ts'
+import { beginSession, beginWithTokens, type Server } from './begin-session.ts'
 import { createIdTokens } from './id-token.ts'
 import { authorizationUrl, newProof, type Proof, type Wishes } from './login/authorization.ts'
 import { type BrowserLogin, type BrowserLoginOptions, beginBrowserLogin } from './login/browser.ts'
 import { type Credential, certificateOf } from './login/credentials.ts'
 import { beginDeviceLogin, type DeviceLogin, type DeviceLoginOptions } from './login/device.ts'
 import type { Factors } from './login/factors.ts'
-import { type Code, logInForCode } from './login/log-in.ts'
+import { logInForCode } from './login/log-in.ts'
 import { codeOfRedirect, type RedirectLogin } from './login/redirect.ts'
 import { newProofKey, type ProofKey, restoreProofKey } from './proof-key.ts'
 import { readSavedSession, type SavedSession } from './saved-session.ts'
 import { createSession, type Session, type SessionOptions } from './session.ts'
-import { createTokenEndpoint, type TokenAnswer } from './tokens.ts'
+import { createTokenEndpoint } from './tokens.ts'
 import { codeOf } from './wire/answers.ts'
 import {
   type ClientCertificate,
@@ -144,99 +144,30 @@ export async function connect(options: ConnectOptions): Promise<Client> {
       ? newProofKey(keyTools)
       : undefined
 
-  /** Everything that uses these connections. */
-  function over(wire: Wire) {
-    const use = { wire, provider, clientId, clock }
-    const tokens = createTokenEndpoint(use)
+  function serverOver(wire: Wire): Server {
+    const tokens = createTokenEndpoint({ wire, provider, clientId, clock })
     const close = () => {
       if (wire === shared) return
       wire.close()
       wires.delete(wire)
     }
-
-    async function begin(
-      { code, proof, secondaryJwt }: Code,
-      options: SessionOptions & Wishes & { readonly signal?: AbortSignal | undefined },
-    ): Promise<Session> {
-      const { got, key } = await exchanged({ code, ...proof }, options)
-      return beginWith(got, key, {
-        ...options,
-        nonce: proof.nonce,
-        firstSecondaryJwt: secondaryJwt,
-      })
-    }
-
-    /** `nonce`: undefined if the tokens did not come through a browser. */
-    async function beginWith(
-      got: TokenAnswer,
-      key: ProofKey | undefined,
-      options: SessionOptions & {
-        readonly nonce: string | undefined
-        readonly firstSecondaryJwt?: string | undefined
-      },
-    ): Promise<Session> {
-      const { idToken, accessToken, refreshToken, expiresAt, lifetimeMilliseconds, refreshAt } = got
-      const expected = { accessToken, nonce: options.nonce, before: undefined }
-      const claims = await idTokens.verify(idToken, expected)
-      const saved: SavedSession = {
-        version: 1,
-        ...place,
-        accessToken,
-        expiresAt,
-        lifetimeMilliseconds,
-        ...(refreshAt === undefined ? {} : { refreshAt }),
-        ...(refreshToken === undefined ? {} : { refreshToken }),
-        ...(key === undefined ? {} : { dpopKey: key.jwk }),
-        idToken,
-        claims,
-      }
-      const { session, keep } = resume(saved, key, options)
-      await keep()
-      return session
-    }
-
-    /** Without a key, the code is not spent if the policy requires one (D-454). */
-    async function exchanged(
-      code: Parameters<typeof tokens.exchange>[0],
-      { dpop, signal }: Wishes & { readonly signal?: AbortSignal | undefined },
-    ): Promise<{ readonly got: TokenAnswer; readonly key: ProofKey | undefined }> {
-      try {
-        return { got: await tokens.exchange(code, signal), key: code.key }
-      } catch (error) {
-        const isRequired = error instanceof Refused && error.code === 'invalid_dpop_proof'
-        if (!isRequired || code.key !== undefined || dpop === 'never') throw error
-        const key = newProofKey(keyTools)
-        return { got: await tokens.exchange({ ...code, key }, signal), key }
-      }
-    }
-
-    const resume = (
-      saved: SavedSession,
-      key: ProofKey | undefined,
-      options: SessionOptions & { readonly firstSecondaryJwt?: string | undefined },
-    ) => createSession({ ...use, tokens, idTokens, api, key, close }, saved, options)
-
-    return { use, tokens, begin, beginWith, resume, close }
+    return { place, api, wire, provider, clientId, clock, tokens, idTokens, keyTools, close }
   }
+
+  const wireFor = (certificate: ClientCertificate | undefined) =>
+    certificate === undefined ? shared : openWire(certificate)
 
   return {
     issuer: provider.issuer,
 
     async logIn(credential, options = {}) {
       const certificate = certificateOf(credential)
-      const wire = certificate === undefined ? shared : openWire(certificate)
-      const { use, begin, close } = over(wire)
+      const server = serverOver(wireFor(certificate))
       try {
-        return await begin(
-          await logInForCode(
-            { ...use, redirectUri, random, key: keyFor(certificate, options) },
-            credential,
-            options,
-          ),
-          options,
-        )
+        const deps = { ...server, redirectUri, random, key: keyFor(certificate, options) }
+        return await beginSession(server, await logInForCode(deps, credential, options), options)
       } catch (error) {
-        close()
+        server.close()
         throw error
       }
     },
@@ -245,23 +176,23 @@ export async function connect(options: ConnectOptions): Promise<Client> {
       beginBrowserLogin(
         { provider, clientId, random, key: keyFor(undefined, options) },
         options,
-        (code) => over(shared).begin(code, options),
+        (code) => beginSession(serverOver(shared), code, options),
       ),
 
     offersDeviceLogin: provider.deviceAuthorization !== undefined,
 
     beginDeviceLogin(options = {}) {
-      const { use, tokens, beginWith } = over(shared)
+      const server = serverOver(shared)
       let key = keyFor(undefined, options)
       const poll = async (form: Readonly<Record<string, string>>, signal?: AbortSignal) => {
-        const outcome = await tokens.poll(form, key, signal)
+        const outcome = await server.tokens.poll(form, key, signal)
         const isRequired = 'status' in outcome && codeOf(outcome) === 'invalid_dpop_proof'
         if (!isRequired || key !== undefined || options.dpop === 'never') return outcome
         key = newProofKey(keyTools)
-        return tokens.poll(form, key, signal)
+        return server.tokens.poll(form, key, signal)
       }
-      return beginDeviceLogin({ ...use, tokens: { poll } }, options, (got) =>
-        beginWith(got, key, { ...options, nonce: undefined }),
+      return beginDeviceLogin({ ...server, tokens: { poll } }, options, (got) =>
+        beginWithTokens(server, got, key, { ...options, nonce: undefined }),
       )
     },
 
@@ -271,21 +202,17 @@ export async function connect(options: ConnectOptions): Promise<Client> {
     },
 
     finishRedirectLogin: async (proof, query, options = {}) =>
-      over(shared).begin(codeOfRedirect(proof, query, provider), options),
+      beginSession(serverOver(shared), codeOfRedirect(proof, query, provider), options),
 
     restore(value, options = {}) {
       const saved = readSavedSession(value)
       if (saved.url !== place.url || saved.api !== place.api || saved.clientId !== clientId) {
         throw new TypeError('the saved session belongs to another server')
       }
-      const { certificate } = options
       const { dpopKey } = saved
       const key = dpopKey === undefined ? undefined : restoreProofKey(dpopKey, keyTools)
-      return over(certificate === undefined ? shared : openWire(certificate)).resume(
-        { ...saved, ...place },
-        key,
-        options,
-      ).session
+      const server = serverOver(wireFor(options.certificate))
+      return createSession({ ...server, key }, { ...saved, ...place }, options).session
     },
 
     close() {

@@ -14,12 +14,12 @@ import type { Provider } from './wire/provider.ts'
 export interface TokenAnswer {
   readonly accessToken: string
   readonly idToken: string
-  readonly refreshToken: string | undefined
+  readonly refreshToken?: string
   /** By our clock, counted from when the request was sent. */
   readonly expiresAt: Instant
   readonly lifetimeMilliseconds: number
   /** When the server wants to see the next refresh (D-324). */
-  readonly refreshAt: Instant | undefined
+  readonly refreshAt?: Instant
 }
 
 export interface TokenEndpoint {
@@ -136,16 +136,14 @@ function readTokens(answer: WireAnswer, askedAt: Instant, key: ProofKey | undefi
     isText(id_token) &&
     (refresh_token === undefined || isText(refresh_token))
   if (!isWhole) throw new UnexpectedAnswer('the answer of the token endpoint cannot be read')
+  // Only a hint: an odd one must not keep a client from using its tokens, or make it refresh all the time.
+  const isHint = typeof refresh_after === 'number' && refresh_after >= expires_in / 4
   return {
     accessToken: access_token,
     idToken: id_token,
-    refreshToken: refresh_token,
+    ...(refresh_token === undefined ? {} : { refreshToken: refresh_token }),
     expiresAt: instant(askedAt + expires_in * 1_000),
     lifetimeMilliseconds: expires_in * 1_000,
-    // Only a hint: an odd one must not keep a client from using its tokens, or make it refresh all the time.
-    refreshAt:
-      typeof refresh_after === 'number' && refresh_after >= expires_in / 4
-        ? instant(askedAt + refresh_after * 1_000)
-        : undefined,
+    ...(isHint ? { refreshAt: instant(askedAt + refresh_after * 1_000) } : {}),
   }
 }
