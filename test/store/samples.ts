@@ -273,6 +273,7 @@ export function aPartialRequest(
     browser: hash('cookie'),
     primary: aPrimary(),
     secondary: { factors: NO_FACTORS, extJwt: signerId('signer-2') },
+    reusedSession: sessionId('of-the-account'),
     expiresAt: after(600_000),
     ...given,
   }

@@ -67,7 +67,11 @@ export async function reuseSession(
   if ('refusal' in owner) return undefined
   const demands = await findDemands(ports, owner.identity, owner.policy, request.ask.stepUp)
   const accepted = acceptPrimary(request, primary, undefined, request.ask.configTypes)
-  const next = { ...accepted, secondary: { ...secondary, extJwt: undefined } }
+  const next = {
+    ...accepted,
+    secondary: { ...secondary, extJwt: undefined },
+    reusedSession: session.id,
+  }
   // A token of an IdP is proven with each login (D-14).
   if (unprovenSigner(demands, next.secondary) !== undefined) return undefined
   // D-465: an old session adds no factor, so the user signs in anew where one must be set up.
@@ -80,15 +84,8 @@ export async function reuseSession(
     demands,
     byEnrollment: false,
     caller,
-    reused: { session: session.id, application: applicationOf(request.ask) },
     // Locked, because whatever ends the session deletes its row: if it ends at this moment, the code is not issued.
     take: async (tx) => (await tx.apiSessions.hold(session.id)) !== undefined,
   })
   return step === 'taken' ? undefined : step
-}
-
-/** The host that the user returns to, for the audit event. */
-function applicationOf({ redirectUri }: ClientAsk): string {
-  const url = URL.parse(redirectUri)
-  return url === null || url.host === '' ? (redirectUri.split(':', 1)[0] ?? '') : url.host
 }

@@ -139,6 +139,7 @@ function loginFor(
     browser: undefined,
     primary,
     secondary,
+    reusedSession: undefined,
     codeHash: hash,
     codeExpiresAt: expiresAt,
     byEnrollment: false,

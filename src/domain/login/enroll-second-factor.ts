@@ -15,7 +15,7 @@ import { type FactorSetups, secondFactor } from '../factors/second-factors.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'
-import { holdIdentity } from './hold-login.ts'
+import { holdReused, holdStep, refuseUnregistered } from './hold-login.ts'
 import type { SecondFactorStepPorts } from './ports.ts'
 import { refuseCode } from './refuse-code.ts'
 import { acceptFactor, type PartiallyAuthenticated } from './request/auth-request.ts'
@@ -86,9 +86,10 @@ export async function verifyEnrollmentInLogin(
     caller,
     take: async (tx) => {
       // Two enrollments at once are one after the other, so that none exceeds a limit or goes around the other.
-      await holdIdentity(tx, identityId)
+      await holdStep(tx, request, identity, ports.clock.now())
       await refuseUnproven(tx, { factor, identityId }, request.secondary.factors)
       if (!(await verdict.take(tx))) return false
+      await holdReused(tx, request)
       await record(ports, tx, caller, { type: 'mfa.enrolled', identityId, details: { factor } })
       return true
     },
@@ -118,8 +119,9 @@ function refuseReused(
   if (!isRecentLogin(primary, clock.now())) throw new Failure('LOGIN_TOO_OLD')
 }
 
-async function identityOf(ports: SecondFactorStepPorts, request: PartiallyAuthenticated) {
-  const owner = await checkAgain(ports, request.primary)
+async function identityOf(ports: SecondFactorStepPorts, { primary }: PartiallyAuthenticated) {
+  const owner = await checkAgain(ports, primary)
   if ('refusal' in owner) throw startAgain(owner.refusal)
+  await refuseUnregistered(ports, primary)
   return owner
 }

@@ -52,8 +52,6 @@ export interface Finished {
   readonly demands: Demands
   readonly byEnrollment: boolean
   readonly caller: Caller
-  /** The session whose proof was reused, and for which application (D-345). */
-  readonly reused?: { readonly session: ApiSessionId; readonly application: string }
   /** Spends or writes what belongs to the step. Returns false if another call was faster; then nothing is written. */
   readonly take?: (tx: Stores) => Promise<boolean>
 }
@@ -67,7 +65,7 @@ export type FinishOutcome = LoginStep | 'taken'
  */
 export async function finishStep(
   ports: Pick<LoginPorts, keyof AuditPorts | 'brand' | 'vault' | 'transaction'>,
-  { previous, next, demands, byEnrollment, caller, reused, take }: Finished,
+  { previous, next, demands, byEnrollment, caller, take }: Finished,
 ): Promise<FinishOutcome> {
   const { brand, vault, random, clock } = ports
   const { identityId } = next.primary
@@ -92,9 +90,7 @@ export async function finishStep(
       method: next.primary.method,
       authenticatorId: next.primary.authenticatorId,
       amr: amrOf(next.primary, next.secondary),
-      ...(reused === undefined
-        ? {}
-        : { reusedSession: reused.session, application: reused.application }),
+      ...reusedIn(next),
     },
   })
   const outcome = await inOneWrite(ports.transaction, async (tx) => {
@@ -109,6 +105,17 @@ export async function finishStep(
   return isDone
     ? { next: 'answer', identityId, answer: codeAnswer(next.ask, code) }
     : { next: 'more-factors', identityId, authQueries: outstanding }
+}
+
+/** For the audit event: the session whose proof was reused, and the host that the user returns to (D-345). */
+function reusedIn({ reusedSession, ask }: PartiallyAuthenticated | CodeIssued) {
+  if (reusedSession === undefined) return {}
+  const url = URL.parse(ask.redirectUri)
+  const isSite = url !== null && url.host !== ''
+  return {
+    reusedSession,
+    application: isSite ? url.host : (ask.redirectUri.split(':', 1)[0] ?? ''),
+  }
 }
 
 /** A step that came too late must not spend what it took: this rolls the transaction back. */

@@ -3,24 +3,56 @@
  * identity. So a transaction that disables or changes the identity, or removes its credential, runs afterwards, finds the
  * session and ends it.
  */
-import type { IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { type ProvenPrimary, provenFingerprint } from '../factors/proven.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { Stores } from '../stores.ts'
+import { isStillRegistered } from './again/check-finished.ts'
 import { isVoided } from './check-again.ts'
+import type { PartiallyAuthenticated } from './request/auth-request.ts'
 import { startAgain } from './request/find-request.ts'
 
 type Tx = Pick<Stores, 'identities' | 'authenticators' | 'passkeys'>
 
 /**
- * For a step that writes what refers to the identity (D-284). Throws INVALID_AUTH_REQUEST if it was deleted meanwhile.
+ * For a step with a second factor, which may outlive the login: a factor that is added, a code that is spent. Refuses
+ * what was withdrawn since the first factor was proven (D-489). Locks the identity, which the step refers to (D-284).
+ * Throws INVALID_AUTH_REQUEST.
  */
-export async function holdIdentity(
-  tx: Pick<Tx, 'identities'>,
-  identityId: IdentityId,
+export async function holdStep(
+  tx: Tx,
+  { primary }: Pick<PartiallyAuthenticated, 'primary'>,
+  seen: Identity,
+  now: Instant,
 ): Promise<void> {
-  if ((await tx.identities.hold(identityId)) === undefined) throw startAgain('identity-missing')
+  const identity = await tx.identities.hold(primary.identityId)
+  if (identity === undefined) throw startAgain('identity-missing')
+  if (!isStillAccepted(primary, seen, identity, now)) throw startAgain('login-voided')
+  await refuseUnregistered(tx, primary)
+}
+
+/** Throws INVALID_AUTH_REQUEST if the credential of the login was removed or replaced (D-122). */
+export async function refuseUnregistered(
+  stores: Pick<Tx, 'authenticators' | 'passkeys'>,
+  primary: ProvenPrimary,
+): Promise<void> {
+  const registered = await stores.authenticators.listOf(primary.identityId)
+  if (!(await isStillRegistered(stores, primary, registered, 'login'))) {
+    throw startAgain('authenticator-removed')
+  }
+}
+
+/**
+ * For the same step, after it has written the factor (D-485): a login that reused a session ends with it (D-345). Locked,
+ * because whatever ends the session deletes its row. Throws INVALID_AUTH_REQUEST.
+ */
+export async function holdReused(
+  { apiSessions }: Pick<Stores, 'apiSessions'>,
+  { reusedSession }: Pick<PartiallyAuthenticated, 'reusedSession'>,
+): Promise<void> {
+  if (reusedSession !== undefined && (await apiSessions.hold(reusedSession)) === undefined) {
+    throw startAgain('the session that was reused has ended')
+  }
 }
 
 /**

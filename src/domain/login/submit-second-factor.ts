@@ -10,7 +10,7 @@ import { secondFactor } from '../factors/second-factors.ts'
 import { checkAgain } from './check-again.ts'
 import { findDemands } from './demands.ts'
 import { finishStep, type LoginStep } from './finish.ts'
-import { holdIdentity } from './hold-login.ts'
+import { holdReused, holdStep } from './hold-login.ts'
 import type { SecondFactorStepPorts } from './ports.ts'
 import { refuseCode, spentAnswer } from './refuse-code.ts'
 import {
@@ -49,8 +49,9 @@ export async function submitSecondFactor(
     byEnrollment: false,
     caller,
     take: async (tx) => {
-      await holdIdentity(tx, identityId)
+      await holdStep(tx, request, owner.identity, ports.clock.now())
       if (!(await verdict.take(tx))) return false
+      await holdReused(tx, request)
       if (verdict.by === 'recovery-code') {
         await record(ports, tx, caller, { type: 'mfa.recovery-code-used', identityId })
       }

@@ -56,6 +56,7 @@ const BODY = object({
     isRecovered: optional(boolean),
     extJwt: optional(text<ExternalJwtSignerId>),
   }),
+  reusedSession: optional(text<ApiSessionId>),
   /** For a code; false if there is none yet. */
   byEnrollment: boolean,
   /** Likewise; the event of the login has named it. */
@@ -157,7 +158,7 @@ export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
 function columns(
   request: PartiallyAuthenticated | CodeIssued,
 ): Omit<Insertable<AuthRequestRow>, 'key' | 'wrong_codes'> {
-  const { ask, browser, primary, secondary } = request
+  const { ask, browser, primary, secondary, reusedSession } = request
   const code = request.state === 'code-issued' ? request : undefined
   const body: ReturnType<typeof BODY> = {
     ask,
@@ -169,6 +170,7 @@ function columns(
       isRecovered: secondary.isRecovered,
       extJwt: secondary.extJwt,
     },
+    reusedSession,
     byEnrollment: code?.byEnrollment ?? false,
     sessionId: code?.sessionId,
   }

@@ -180,6 +180,39 @@ test('single sign-on', async (t) => {
     },
   )
 
+  await t.test('a login that waits for the code of the app ends with the session', async () => {
+    const person = await someone()
+    const { browser, send } = await openAccount(service, person)
+    const { app } = await setUpApp(service, person)
+    const idIn = (to: string) =>
+      new URL(to, service.baseUrl).searchParams.get('authRequestID') ?? ''
+    const [first, second, third] = [await ask(browser), await ask(browser), await ask(browser)]
+    const done = await browser.post('/oidc/login/totp', {
+      id: idIn(first.to),
+      code: app.nextCode(),
+    })
+    assert.ok(codeIn(done.headers.location ?? ''))
+    const [event] = await events(person.id)
+    assert.equal(event.details.application, 'app.example.com')
+    assert.ok(event.details.reusedSession)
+    assert.equal((await send('/account', '/account/sign-out')).status, 303)
+    const late = await browser.get('/oidc/login/totp', {
+      method: 'POST',
+      json: { id: idIn(second.to), code: app.nextCode() },
+      headers: { accept: 'application/json' },
+    })
+    assertRefused(late, 400, 'INVALID_AUTH_REQUEST')
+    // A password proves the login anew, and then it does not need the session.
+    const authRequestId = idIn(third.to)
+    const { username } = person
+    await browser.post('/oidc/login/username', { authRequestId, username, password: PASSWORD })
+    const again = await browser.post('/oidc/login/totp', {
+      id: authRequestId,
+      code: app.nextCode(),
+    })
+    assert.ok(codeIn(again.headers.location ?? ''))
+  })
+
   await t.test('a code of the app that was proven counts too, and amr says so', async () => {
     const person = await enrolledPerson(service, admin)
     const { browser } = await openAccount(service, person, () => person.app.nextCode())

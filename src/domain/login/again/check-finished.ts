@@ -26,8 +26,7 @@ export interface Finished {
 export async function checkFinished(
   ports: CheckPorts & {
     readonly authenticators: Pick<Authenticators, 'listOf'>
-    readonly passkeys: { find(id: AuthenticatorId): Promise<object | undefined> }
-  },
+  } & PasskeysById,
   { primary, secondary, boundKey, isSealed }: Finished,
   of: 'login' | 'session',
 ): Promise<
@@ -42,12 +41,9 @@ export async function checkFinished(
   if (policy.secondary.requireBoundToken && !isBound) return { refusal: 'token-not-bound' }
   if (isSecondaryWithdrawn(policy, ports.rules)) return { refusal: 'signer-disabled' }
   const registered = await ports.authenticators.listOf(identity.id)
-  const isRegistered =
-    primary.method === 'passkey'
-      ? primary.authenticatorId !== undefined &&
-        (await ports.passkeys.find(primary.authenticatorId)) !== undefined
-      : isStillRegistered(primary, registered, of)
-  if (!isRegistered) return { refusal: 'authenticator-removed' }
+  if (!(await isStillRegistered(ports, primary, registered, of))) {
+    return { refusal: 'authenticator-removed' }
+  }
   return { identity, username: usernameAmong(identity, registered) }
 }
 
@@ -57,15 +53,23 @@ export function isSecondaryWithdrawn(policy: AuthPolicy, rules: Pick<Rules, 'sig
   return demanded !== undefined && demanded.signer?.enabled !== true
 }
 
+export interface PasskeysById {
+  readonly passkeys: { find(id: AuthenticatorId): Promise<object | undefined> }
+}
+
 /**
  * A login needs exactly the credential that it presented (D-122). A session survives a change of its owner's password,
  * and the renewal of a certificate, which moves the session to the new one (D-123, D-130).
  */
-function isStillRegistered(
-  { authenticatorId, credentialVersion = 0, certificate }: ProvenPrimary,
+export async function isStillRegistered(
+  { passkeys }: PasskeysById,
+  { method, authenticatorId, credentialVersion = 0, certificate }: ProvenPrimary,
   registered: readonly Authenticator[],
   of: 'login' | 'session',
-): boolean {
+): Promise<boolean> {
+  if (method === 'passkey') {
+    return authenticatorId !== undefined && (await passkeys.find(authenticatorId)) !== undefined
+  }
   if (authenticatorId === undefined) return true
   const existing = registered.find(({ id }) => id === authenticatorId)
   if (existing === undefined) return false

@@ -61,6 +61,7 @@ test('a proven primary factor makes the first revision, and nothing else is prov
     revision: 1,
     primary: ZOE,
     secondary: { factors: NO_FACTORS, extJwt: undefined },
+    reusedSession: undefined,
   })
 })
 

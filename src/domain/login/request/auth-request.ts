@@ -62,6 +62,8 @@ interface Stored extends Common {
   readonly revision: number
   readonly primary: ProvenPrimary
   readonly secondary: ProvenSecondary
+  /** The session that the primary factor was proven for, if it was reused: the login ends with it (D-345). */
+  readonly reusedSession: ApiSessionId | undefined
 }
 
 export interface PartiallyAuthenticated extends Stored {
@@ -129,6 +131,7 @@ export function acceptPrimary(
     revision: request.state === 'awaiting-primary' ? 1 : request.revision + 1,
     ask: { ...request.ask, configTypes },
     primary,
+    reusedSession: undefined,
     secondary: {
       ...(isSame && request.secondary.isRecovered === true ? { isRecovered: true } : {}),
       factors: withItself(primary, isSame ? request.secondary.factors : NO_FACTORS),
