@@ -76,7 +76,7 @@ export interface Gateway {
   /** For the next handshakes; open connections stay. */
   replaceCertificate(next: ListenerCertificate): void
   /**
-   * For the next requests. Those in progress finish, unless the rules now refuse their caller: they may last as long as a
+   * For the next requests. Those in progress finish, unless their caller is refused now: they may last as long as a
    * tunnel. Tunnels, open or opening, are cut if an upstream was changed or removed, because they were admitted by what
    * it said before. D-396.
    */
@@ -135,7 +135,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     waysIn,
     clock,
     rely(exchange, accepted, upstream) {
-      const mayStay = judgeOpen(parts, accepted, rulesFor(exchange, upstream))
+      const rules = rulesFor(exchange, upstream)
+      const meetsRules = judgeOpen(parts, accepted, rules)
+      // D-410: a caller without a token is a browser.
+      const mayStay = () => meetsRules() && (exchange.inbound.token !== undefined || rules.signIn)
       if (exchange.upgrade !== undefined) followUpgrade(exchange, upstream)
       else followRequest(exchange, upstream, mayStay)
       return rely(exchange.socket, accepted, () => cut(exchange), mayStay)
@@ -150,10 +153,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   /** Those of today, where the request would go today. */
   function rulesFor({ inbound, upgrade }: Exchange, upstream: UpstreamSettings) {
     if (upgrade !== undefined) return upstream
+    const today = () => {
+      const destination = routeRequest(inbound, 'request', routing.choose)
+      return destination.to === 'upstream' ? destination.upstream : upstream
+    }
     return {
       get require() {
-        const destination = routeRequest(inbound, 'request', routing.choose)
-        return (destination.to === 'upstream' ? destination.upstream : upstream).require
+        return today().require
+      },
+      get signIn() {
+        return today().signIn
       },
     }
   }
