@@ -37,10 +37,10 @@ export function addAudit(routes: ConsoleRoutes, ports: ConsolePorts): void {
   )
 
   routes.answer(EXPORT_PATHS['JSON lines'], async (call) =>
-    exportEvents(ports, wantedOf(filterOf(call)), JSON_LINES),
+    exportEvents(ports, call.session, wantedOf(filterOf(call)), JSON_LINES),
   )
   routes.answer(EXPORT_PATHS.CSV, async (call) =>
-    exportEvents(ports, wantedOf(filterOf(call)), CSV),
+    exportEvents(ports, call.session, wantedOf(filterOf(call)), CSV),
   )
 }
 

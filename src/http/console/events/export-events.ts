@@ -1,12 +1,14 @@
 /**
  * Audit events as files: JSON lines like those of the management API, and CSV for spreadsheets. Read in batches while the
- * file is being sent, so that memory stays small.
+ * file is being sent, so that memory stays small. A client that reads slowly can take hours, so a download is cut when
+ * its session ends (D-490).
  */
 import { Readable } from 'node:stream'
 import { toRfc3339 } from '../../../base/time/instant.ts'
 import type { RecordedEvent } from '../../../domain/audit/recorded-event.ts'
 import { findEvents, type WantedEvents } from '../../../domain/management/finding/find-events.ts'
 import { BATCH_ROWS } from '../../../domain/paging.ts'
+import type { CallSession } from '../../../domain/sessions/call-session.ts'
 import type { Answer } from '../../answer.ts'
 import { eventLine } from '../../management-api/events.ts'
 import type { ConsolePorts } from '../ports.ts'
@@ -53,7 +55,8 @@ export const CSV: Form = {
 }
 
 export function exportEvents(
-  ports: Pick<ConsolePorts, 'events' | 'clock'>,
+  ports: Pick<ConsolePorts, 'events' | 'clock' | 'endedSessions'>,
+  { sessionId }: Pick<CallSession, 'sessionId'>,
   wanted: WantedEvents,
   form: Form,
 ): Answer {
@@ -62,6 +65,8 @@ export function exportEvents(
   async function* lines() {
     yield form.head
     for (let offset = 0; offset < MOST_EVENTS; offset += BATCH_ROWS) {
+      // An error, so that the client does not take a part for the whole file.
+      if (ports.endedSessions.has(sessionId)) throw new Error('the session of a download has ended')
       const page = { limit: BATCH_ROWS, offset }
       const { rows } = await findEvents(ports, { ...wanted, until }, page)
       yield rows.map(form.row).join('')
