@@ -13,7 +13,7 @@ import { authenticateCall } from '../domain/calls/authenticate-call.ts'
 import type { CallPorts } from '../domain/calls/ports.ts'
 import { authenticateRouter } from '../domain/calls/routers/authenticate-router.ts'
 import type { ListFields } from '../domain/lists/list-query.ts'
-import type { CallSession } from '../domain/sessions/call-session.ts'
+import { type CallSession, sessionGone } from '../domain/sessions/call-session.ts'
 import { writeEndingId } from '../domain/sessions/confirming/ending-id.ts'
 import { CATALOGUE, Failure } from '../errors/catalogue.ts'
 import {
@@ -112,6 +112,7 @@ export function createRouter(
         const call = callOf<R['access']>(request, route, use)
         // D-380: short calls do not wait for several long ones.
         if (route.method === 'POST') await use.ports.loopTurns.next()
+        refuseEnded(recordOf(request).session)
         const { result: answer, ended } = await use.ports.collectedEndings.collect(async () =>
           handler(call),
         )
@@ -154,6 +155,14 @@ export function createRouter(
     // D-39: on every authenticated response, including errors.
     reply.headers(expiryHeaders(session.expiresAt, use.ports.clock))
     return session
+  }
+
+  /** D-491: the body may have taken half a minute, and the session may have ended since the header was read. */
+  function refuseEnded(session: CallSession | undefined): void {
+    const { endedSessions, brand } = use.ports
+    if (session !== undefined && endedSessions.has(session.sessionId)) {
+      throw sessionGone(brand, session)
+    }
   }
 
   function close(): void {
