@@ -28,6 +28,7 @@ import { auditPorts } from '../audit/ports.ts'
 import type { Passkey } from '../factors/passkey/passkey.ts'
 import { NOTHING_SECONDARY } from '../factors/proven.ts'
 import { startEnrollmentInLogin, verifyEnrollmentInLogin } from '../login/enroll-second-factor.ts'
+import type { Store } from '../stores.ts'
 import type { CallSession } from './call-session.ts'
 import type { SessionPorts } from './ports.ts'
 import { startEnrollmentInSession, verifyEnrollmentInSession } from './session-factors.ts'
@@ -35,6 +36,7 @@ import { startEnrollmentInSession, verifyEnrollmentInSession } from './session-f
 const IDENTITY = anIdentity()
 const HOST = { hostname: 'id.example.org' }
 const SESSION = aLegacySession({ demanded: new Set(['totp']) })
+const PASSWORD = proven().authenticatorId as AuthenticatorId
 
 const KEY_OF_THE_OWNER: Passkey = {
   id: 'passkey-1' as AuthenticatorId,
@@ -57,6 +59,17 @@ async function world(t: TestContext) {
   t.after(() => store.close())
   await store.authPolicies.insert(aPolicy())
   await store.identities.insert(IDENTITY)
+  await store.authenticators.insert({
+    id: PASSWORD,
+    identityId: IDENTITY.id,
+    method: 'updb',
+    username: 'zoe',
+    passwordHash: 'hash',
+    lockedUntil: undefined,
+    tags: {},
+    createdAt: NOON,
+    updatedAt: NOON,
+  })
   await store.apiSessions.insert(SESSION)
   const clock = new ManualClock()
   /** What happens after the checks, and before the transaction that adds the factor. */
@@ -86,13 +99,18 @@ async function world(t: TestContext) {
   return { store, clock, ports, meanwhile, hasApp, addKey, codeOf }
 }
 
+const REQUEST = aPartialRequest({
+  primary: proven(),
+  secondary: NOTHING_SECONDARY,
+  reusedSession: undefined,
+})
+
 test('a login adds no authenticator app around a passkey that is added at the same moment', async (t) => {
   // Attack: somebody with the password sets up an app while the owner adds a passkey. Each alone would be refused after
   // the other; at once, both had a factor of their own.
   const { store, ports, meanwhile, hasApp, addKey, codeOf } = await world(t)
-  const request = aPartialRequest({ primary: proven(), secondary: NOTHING_SECONDARY })
-  await store.authRequests.insert(request)
-  const login = { factor: 'totp', request } as const
+  const login = { factor: 'totp', request: REQUEST } as const
+  await store.authRequests.insert(REQUEST)
   const { setup } = await startEnrollmentInLogin(ports, { ...login, ...HOST })
   meanwhile.happen = addKey
   const answer = codeOf(setup.provisioningUrl)
@@ -100,6 +118,29 @@ test('a login adds no authenticator app around a passkey that is added at the sa
   assert.equal((await refusalOf(verified)).code, 'FACTOR_NOT_PROVEN')
   assert.equal(await hasApp(), false)
 })
+
+const WITHDRAWALS: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
+  'all its sessions end': ({ identities }) => identities.voidLogins(IDENTITY.id),
+  'it is disabled': ({ identities }) =>
+    identities.replaceDisablement(IDENTITY.id, { at: NOON, until: undefined }, NOON),
+  'its password is deleted': ({ authenticators }) => authenticators.remove(PASSWORD),
+  'the session ends that its login reuses': ({ apiSessions }) => apiSessions.remove(SESSION.id),
+}
+
+for (const [what, withdraw] of Object.entries(WITHDRAWALS)) {
+  test(`D-489: a login adds no factor to an identity if at the same moment ${what}`, async (t) => {
+    const { store, ports, meanwhile, hasApp, codeOf } = await world(t)
+    const request = { ...REQUEST, reusedSession: SESSION.id }
+    await store.authRequests.insert(request)
+    const login = { factor: 'totp', request } as const
+    const { setup } = await startEnrollmentInLogin(ports, { ...login, ...HOST })
+    meanwhile.happen = () => withdraw(store)
+    const answer = codeOf(setup.provisioningUrl)
+    const verified = verifyEnrollmentInLogin(ports, { ...login, answer, caller: CALLER })
+    assert.equal((await refusalOf(verified)).code, 'INVALID_AUTH_REQUEST')
+    assert.equal(await hasApp(), false)
+  })
+}
 
 for (const [kind, isPartial, code] of [
   ['partial', true, 'FACTOR_NOT_PROVEN'],
