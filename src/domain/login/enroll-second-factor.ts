@@ -19,7 +19,7 @@ import { holdReused, holdStep, refuseUnregistered } from './hold-login.ts'
 import type { SecondFactorStepPorts } from './ports.ts'
 import { refuseCode } from './refuse-code.ts'
 import { acceptFactor, type PartiallyAuthenticated } from './request/auth-request.ts'
-import { startAgain } from './request/find-request.ts'
+import { refuseOvertaken, startAgain } from './request/find-request.ts'
 
 export interface LoginEnrollment<Id extends SecondFactorId> {
   readonly factor: Id
@@ -73,7 +73,7 @@ export async function verifyEnrollmentInLogin(
   await refuseUnproven(ports, { factor, identityId }, request.secondary.factors)
   const prover = { identityId, owner: loginOwner(request), rp, caller }
   const verdict = await secondFactor(factor).enrollment.prove(ports, prover, answer)
-  if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
+  if (verdict.verdict === 'not-started') throw await notPending(ports, request)
   if (verdict.verdict !== 'matches') throw await refuseCode(ports, request, factor, verdict, caller)
 
   const next = acceptFactor(request, factor)
@@ -95,8 +95,16 @@ export async function verifyEnrollmentInLogin(
     },
   })
   // Another call verified or replaced it at the same moment, so it is no longer pending.
-  if (step === 'taken') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
+  if (step === 'taken') throw await notPending(ports, request)
   return step
+}
+
+async function notPending(
+  ports: SecondFactorStepPorts,
+  request: PartiallyAuthenticated,
+): Promise<Failure> {
+  await refuseOvertaken(ports, request)
+  return new Failure('MFA_ENROLLMENT_NOT_STARTED')
 }
 
 /** Throws MFA_ENROLLMENT_NOT_STARTED; MFA_EXISTS for a verified one. */

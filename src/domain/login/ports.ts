@@ -31,6 +31,7 @@ export type SecondFactorStepPorts = Pick<
   | 'vault'
   | 'identities'
   | 'authenticators'
+  | 'authRequests'
   | 'rules'
   | 'transaction'
 >

@@ -10,6 +10,7 @@ import { record } from '../audit/record.ts'
 import type { FactorVerdict, WrongAnswer } from '../factors/second-factor.ts'
 import type { LoginPorts } from './ports.ts'
 import type { CodeIssued, PartiallyAuthenticated } from './request/auth-request.ts'
+import { refuseOvertaken } from './request/find-request.ts'
 
 /** D-18, R086. */
 export const MOST_WRONG_CODES = 10
@@ -41,9 +42,9 @@ export function wrongAnswer(wrong: Partial<WrongAnswer>) {
   }
 }
 
-/** Returns the failure to throw. */
+/** Returns the failure to throw. Throws INVALID_AUTH_REQUEST if another step of this login was faster. */
 export async function refuseCode(
-  ports: AuditPorts & Pick<LoginPorts, 'transaction'>,
+  ports: AuditPorts & Pick<LoginPorts, 'transaction' | 'vault' | 'authRequests'>,
   request: PartiallyAuthenticated | CodeIssued,
   method: SecondFactorId,
   refused: Exclude<FactorVerdict, Match>,
@@ -54,6 +55,7 @@ export async function refuseCode(
     const { retryAfterSeconds } = refused
     return new Failure('RATE_LIMITED', { retryAfterSeconds, detail: 'too many wrong codes' })
   }
+  await refuseOvertaken(ports, request)
   const wrong = wrongAnswer(refused.verdict === 'wrong' ? refused : {})
   const isEnded = await ports.transaction(async (tx) => {
     const { isEnded } = await tx.authRequests.addWrongCode(request.key, MOST_WRONG_CODES)

@@ -86,6 +86,19 @@ export function overtaken(
   return id === undefined ? startAgain(detail) : ended(id, { browser }, detail)
 }
 
+/**
+ * Throws what `overtaken` returns if another step of this login was faster. For an answer that is spent: the same form,
+ * sent twice, is not a wrong code (D-427).
+ */
+export async function refuseOvertaken(
+  { vault, authRequests }: Pick<LoginPorts, 'vault' | 'authRequests'>,
+  request: PartiallyAuthenticated | CodeIssued,
+): Promise<void> {
+  const current = await authRequests.find(request.key)
+  if (current === undefined || current.state === 'ended') return
+  if (current.revision !== request.revision) throw overtaken(vault, request)
+}
+
 /** The login was ours and began in a browser: its user can start it again (D-344). */
 export class EndedLogin extends Failure {
   readonly authRequestId: string
