@@ -10,14 +10,18 @@ import { systemRandom } from '../../src/base/secrets/random.ts'
 import { minutes } from '../../src/base/time/duration.ts'
 import { auditPorts } from '../../src/domain/audit/ports.ts'
 import type { FreshAuthenticator } from '../../src/domain/identities/authenticator.ts'
+import type { Identity } from '../../src/domain/identities/identity.ts'
 import { removeAuthenticator } from '../../src/domain/management/manage-authenticators.ts'
 import {
   deleteIdentity,
   disableIdentity,
   enableIdentity,
 } from '../../src/domain/management/manage-identities.ts'
+import { updatePolicy } from '../../src/domain/management/manage-policies.ts'
+import type { PolicyPorts } from '../../src/domain/policies/ports.ts'
 import { replaceStores } from '../../src/domain/replace-stores.ts'
 import type { Stores, Transaction } from '../../src/domain/stores.ts'
+import type { Failure } from '../../src/errors/catalogue.ts'
 import { openOpenssl } from '../support/certificates/openssl.ts'
 import { ManualClock, NOON } from '../support/clocks/manual-clock.ts'
 import { anIdentity, aPolicy, CALLER, refusalOf } from '../support/people.ts'
@@ -39,6 +43,16 @@ const CERTIFICATE = 'certificate' as AuthenticatorId
 
 const common = { tags: {}, createdAt: NOON, updatedAt: NOON }
 
+const passwordOf = ({ id, name }: Pick<Identity, 'id' | 'name'>): FreshAuthenticator => ({
+  id: id === PERSON.id ? PASSWORD : (`of ${name}` as AuthenticatorId),
+  identityId: id,
+  method: 'updb',
+  username: name,
+  passwordHash: 'hash',
+  lockedUntil: undefined,
+  ...common,
+})
+
 /**
  * `meanwhile.happen` is committed after the transaction has read what it is about, and before it locks anything;
  * `meanwhile.begin` once it has locked the administrators.
@@ -48,16 +62,7 @@ async function world(t: TestContext) {
   const [store, other] = await openTwo(database)
   await store.authPolicies.insert(aPolicy())
   for (const identity of [PERSON, BOSS]) await store.identities.insert(identity)
-  const passwords: readonly FreshAuthenticator[] = [PERSON, BOSS].map(({ id, name }) => ({
-    id: id === PERSON.id ? PASSWORD : ('of-boss' as AuthenticatorId),
-    identityId: id,
-    method: 'updb',
-    username: name,
-    passwordHash: 'hash',
-    lockedUntil: undefined,
-    ...common,
-  }))
-  for (const one of passwords) await store.authenticators.insert(one)
+  for (const one of [PERSON, BOSS]) await store.authenticators.insert(passwordOf(one))
   const meanwhile = {
     happen: async (): Promise<unknown> => undefined,
     begin: async (): Promise<unknown> => undefined,
@@ -75,10 +80,10 @@ async function world(t: TestContext) {
           identities: (stores) => ({
             ...stores,
             find: async (id) => once(await stores.find(id)),
-            async hasOtherAdministrator(...about) {
-              const hasOther = await stores.hasOtherAdministrator(...about)
+            async holdAdministrators(...about) {
+              const held = await stores.holdAdministrators(...about)
               await meanwhile.begin()
-              return hasOther
+              return held
             },
           }),
         }),
@@ -113,6 +118,53 @@ for (const [what, withdraw] of Object.entries(WITHDRAWALS)) {
     assert.notEqual(await store.authenticators.find(PASSWORD), undefined)
   })
 }
+
+test('D-49: administrators who came while a change of a policy waited for its locks do not count for it', async (t) => {
+  const { database, store, other, ports } = await world(t)
+  const third = await database.open()
+  const [next, last] = ['next', 'last'].map((name) => {
+    const policy = { authPolicyId: aPolicy({ id: `policy of ${name}` }).id }
+    return { ...PERSON, id: name as IdentityId, name, externalId: undefined, ...policy }
+  }) as [Identity, Identity]
+  for (const identity of [next, last]) {
+    const { authPolicyId } = identity
+    await store.authPolicies.insert({ ...aPolicy({ id: authPolicyId }), name: authPolicyId })
+    await store.identities.insert(identity)
+    await store.authenticators.insert(passwordOf(identity))
+  }
+  const outcomeOf = (call: Promise<unknown>): Promise<string> =>
+    call.then(
+      () => 'done',
+      (error: Failure) => error.code,
+    )
+  // What it has counted on is disabled before its commit, and counts on what it changes.
+  const disabling: Promise<string>[] = []
+  const transaction: Transaction = (work) =>
+    store.transaction(async (tx) => {
+      const result = await work(tx)
+      const pending = outcomeOf(disableIdentity({ ...ports, ...other }, last.id, 0, CALLER))
+      disabling.push(pending)
+      await asFarAsPossible(database, pending)
+      return result
+    })
+  const [change] = await other.transaction(async (tx) => {
+    await tx.identities.replace({ ...BOSS, isAdmin: false })
+    const pending = outcomeOf(
+      updatePolicy(
+        { ...ports, ...store, transaction } as unknown as PolicyPorts,
+        next.authPolicyId,
+        (current) => ({ ...current, primary: { cert: { allowed: true } } }),
+        CALLER,
+      ),
+    )
+    await asFarAsPossible(database, pending)
+    for (const identity of [next, last]) {
+      await third.identities.replace({ ...identity, isAdmin: true })
+    }
+    return [pending]
+  })
+  assert.deepEqual([await change, ...(await Promise.all(disabling))], ['LAST_ADMINISTRATOR'])
+})
 
 test('D-485: an administrator is disabled who is demoted and promoted meanwhile, while another one is', async (t) => {
   const { database, store, other, meanwhile, ports } = await world(t)

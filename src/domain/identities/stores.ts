@@ -63,10 +63,13 @@ export interface Identities {
   /** Deletes it with its authenticators and its TOTP. */
   remove(id: IdentityId): Promise<boolean>
   /**
-   * Returns whether another identity is an administrator who is not disabled (D-49). Locks those rows and `than` until
-   * the transaction ends, so that two administrators cannot remove each other at the same time.
+   * Locks the administrators who are not disabled (D-49), and `concerned`, until the transaction ends, so that two
+   * administrators cannot remove each other at the same time. Returns their ids.
    */
-  hasOtherAdministrator(than: IdentityId, now: Instant): Promise<boolean>
+  holdAdministrators(
+    concerned: IdentityId | undefined,
+    now: Instant,
+  ): Promise<readonly IdentityId[]>
 }
 
 export interface Authenticators {

@@ -38,21 +38,18 @@ export async function keepAdministrator<T>(
   { now, caller }: { readonly now: Instant; readonly caller: Caller },
   change: () => Promise<T>,
 ): Promise<T> {
-  // Called for the lock that it takes: two administrators cannot remove each other at once.
-  await tx.identities.hasOtherAdministrator(concerned ?? NOBODY, now)
+  const held = await tx.identities.holdAdministrators(concerned, now)
   const result = await change()
-  if (!(await isAnybodyLeft(tx, now, caller.actorId))) throw new Failure('LAST_ADMINISTRATOR')
+  // Usually the caller remains, and no other identity needs to be checked.
+  const actor = held.filter((id) => id === caller.actorId)
+  if (!(await isAnybodyLeft(tx, now, [...actor, ...held]))) throw new Failure('LAST_ADMINISTRATOR')
   return result
 }
 
-const NOBODY = '' as IdentityId
-const PAGE_SIZE = 500
-
-async function isAnybodyLeft(
-  tx: Tx,
-  now: Instant,
-  actorId: IdentityId | undefined,
-): Promise<boolean> {
+/**
+ * Only those who are locked count: another transaction could be removing one who became an administrator since (D-485).
+ */
+async function isAnybodyLeft(tx: Tx, now: Instant, held: readonly IdentityId[]): Promise<boolean> {
   const anchors = { signers: await tx.externalJwtSigners.list(), cas: await tx.cas.list() }
   const canGetIn = async (identity: Identity | undefined): Promise<boolean> => {
     if (identity?.isAdmin !== true || isDisabled(identity, now)) return false
@@ -60,13 +57,8 @@ async function isAnybodyLeft(
     const authenticators = await tx.authenticators.listOf(identity.id)
     return policy !== undefined && canLogIn(identity, policy, authenticators, anchors)
   }
-  // Usually the caller remains, and no other identity needs to be checked.
-  if (actorId !== undefined && (await canGetIn(await tx.identities.find(actorId)))) return true
-  for (let offset = 0; ; offset += PAGE_SIZE) {
-    const { rows } = await tx.identities.list({ limit: PAGE_SIZE, offset })
-    for (const identity of rows) if (await canGetIn(identity)) return true
-    if (rows.length < PAGE_SIZE) return false
-  }
+  for (const id of held) if (await canGetIn(await tx.identities.find(id))) return true
+  return false
 }
 
 /** Returns whether the policy allows a primary method that this identity can use. */

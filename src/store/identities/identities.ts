@@ -189,24 +189,26 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
       return numDeletedRows === 1n
     },
 
-    async hasOtherAdministrator(than, now) {
-      // Lock `than` together with the others, even if it is disabled or is not an administrator now: a concurrent call
-      // about another administrator waits here, and not in the middle of its deletion, where the two would deadlock
+    async holdAdministrators(concerned, now) {
+      // Lock `concerned` together with the others, even if it is disabled or is not an administrator now: a concurrent
+      // call about another administrator waits here, and not in the middle of its deletion, where the two would deadlock
       // (D-485). The condition is otherwise the opposite of `isDisabled`.
       const held = await db
         .selectFrom('identities')
         .select('id')
         .where(({ and, or, eb }) => {
           const isEnabled = or([eb('disabled_at', 'is', null), eb('disabled_until', '<=', now)])
-          return or([and([eb('is_admin', '=', 1), isEnabled]), eb('id', '=', than)])
+          return or([and([eb('is_admin', '=', 1), isEnabled]), eb('id', '=', concerned ?? NOBODY)])
         })
         .orderBy('id')
         .forNoKeyUpdate()
         .execute()
-      return held.some(({ id }) => id !== than)
+      return held.map(({ id }) => id)
     },
   }
 }
+
+const NOBODY = '' as IdentityId
 
 const NOT_SEEN_YET = {
   envInfo: undefined,
