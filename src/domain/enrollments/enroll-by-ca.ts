@@ -39,9 +39,10 @@ export async function enrollByCaAndToken(
   const attempt = { method: 'ottca', identityId: identity.id, caller } as const
   const purpose = { caId: enrollment.caId, isEnabled: isForTokens }
   const { ca, credential } = await judge(ports, attempt, shown, purpose)
-  await takeEnrollment(ports, invited, identity.id, credential, async (tx) => {
+  const check = async (tx: Stores) => {
     await currentCa(tx, ca.id, isForTokens)
-  })
+  }
+  await orRefuse(ports, attempt, takeEnrollment(ports, invited, identity.id, credential, check))
 }
 
 /** Returns the identity that was created. Throws CERT_FAILED_VALIDATION, CERT_IN_USE; ENTITY_NAME_IN_USE, for the external id. */
@@ -59,7 +60,7 @@ export async function enrollByCaAlone(
   const now = ports.clock.now()
   const identityId = newId<IdentityId>(ports.random)
   const commonName = commonNameOf(judged.credential.certPem)
-  await ports.transaction(async (tx) => {
+  const enrolling = ports.transaction(async (tx) => {
     const ca = await currentCa(tx, judged.ca.id, isForAnybody)
     // Check this before creating anything: it is by far the most common conflict.
     if ((await tx.authenticators.findCert(judged.credential.fingerprint)) !== undefined) {
@@ -85,6 +86,7 @@ export async function enrollByCaAlone(
     await record(ports, tx, caller, { type: 'identity.created', identityId })
     await addAuthenticatorWithin(ports, tx, { ...judged.credential, identityId, tags: {} }, caller)
   })
+  await orRefuse(ports, attempt, enrolling)
   return identityId
 }
 
@@ -135,7 +137,26 @@ async function judge(
   return { ca: judged.ca, credential, externalId }
 }
 
-/** The one that was judged is a copy. What is enrolled stays, so it must still be right (D-487). */
+/** The transaction has rolled back by then: the event of the refusal is written after it. */
+async function orRefuse(
+  ports: EnrollmentPorts,
+  attempt: Attempt,
+  enrolling: Promise<void>,
+): Promise<void> {
+  try {
+    await enrolling
+  } catch (error) {
+    if (!(error instanceof SwitchedOff)) throw error
+    await refuse(ports, attempt, 'ca-disabled', 'the CA was switched off')
+  }
+}
+
+class SwitchedOff extends Error {}
+
+/**
+ * The one that was judged is a copy. What is enrolled stays, so it must still be right (D-487). Throws SwitchedOff, for
+ * `orRefuse`.
+ */
 async function currentCa(
   { cas }: Pick<Stores, 'cas'>,
   id: CaId,
@@ -143,8 +164,7 @@ async function currentCa(
 ): Promise<Ca> {
   const ca = await cas.find(id)
   if (ca?.isVerified && isEnabled(ca)) return ca
-  const detail = 'the CA was switched off'
-  throw new Failure('CERT_FAILED_VALIDATION', { detail, next: 'present-certificate' })
+  throw new SwitchedOff()
 }
 
 async function insertIdentity(
