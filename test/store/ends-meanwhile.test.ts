@@ -34,7 +34,7 @@ import {
   startEnrollmentInSession,
   verifyEnrollmentInSession,
 } from '../../src/domain/sessions/session-factors.ts'
-import { removeOwnPasskey } from '../../src/domain/sessions/session-passkeys.ts'
+import { removeOwnPasskey, renameOwnPasskey } from '../../src/domain/sessions/session-passkeys.ts'
 import type { Store, Transaction } from '../../src/domain/stores.ts'
 import { ManualClock, NOON } from '../support/clocks/manual-clock.ts'
 import {
@@ -189,6 +189,7 @@ test('a session that ends at this moment ends no other one', async (t) => {
     const { store, outcome } = await whileItEnds(t, end)
     assert.equal((await refusalOf(outcome)).code, 'UNAUTHORIZED')
     assert.notEqual(await store.apiSessions.find(OTHER.id), undefined)
+    assert.equal((await store.identities.find(identityId))?.voidedLogins, 0, 'nor a login')
   }
 })
 
@@ -215,6 +216,17 @@ test('D-437: a session that ends at this moment adds no second factor', async (t
   )
   assert.equal((await refusalOf(outcome)).code, 'UNAUTHORIZED')
   assert.equal((await store.totpEnrollments.find(identityId))?.isVerified, false)
+})
+
+test('a session that ends at this moment renames no passkey', async (t) => {
+  const passkey = aPasskey({ identityId })
+  const { store, outcome } = await whileItEnds(
+    t,
+    (ports) => renameOwnPasskey(ports, { session: CALL }, passkey.id, 'another name'),
+    (ports) => ports.passkeys.insert(passkey),
+  )
+  assert.equal((await refusalOf(outcome)).code, 'UNAUTHORIZED')
+  assert.equal((await store.passkeys.find(passkey.id))?.name, passkey.name)
 })
 
 test('a session that ends at this moment takes no second factor away, and spends no code', async (t) => {

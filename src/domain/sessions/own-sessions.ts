@@ -54,8 +54,8 @@ export async function endOtherSessions(
   const { identityId: of, sessionId } = call
   // Do this first: a login in progress has either begun its session by now, or never will (D-226).
   await transaction(async (tx) => {
-    if ((await tx.apiSessions.find(sessionId)) === undefined) throw sessionGone(brand, call)
     await tx.identities.voidLogins(of)
+    await holdSession(ports, tx, call)
   })
   const existing = await transaction((tx) => existingSessions(tx, of, ports.clock.now()))
   for (let isMore = true; isMore; ) {

@@ -214,7 +214,7 @@ export async function spend(
  * and do not exceed a limit, and what is written has an identity to refer to (D-284). Throws UNAUTHORIZED if it was
  * deleted meanwhile.
  */
-function withIdentity<T>(
+export function withIdentity<T>(
   { transaction, brand }: Pick<MfaPorts, 'transaction' | 'brand'>,
   { session }: Pick<SessionFactor, 'session'>,
   work: (tx: Stores) => Promise<T>,

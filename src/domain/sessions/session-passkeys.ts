@@ -15,7 +15,7 @@ import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import { notFound } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 import type { ApiSession } from './api-session.ts'
-import type { CallSession } from './call-session.ts'
+import { type CallSession, holdSession } from './call-session.ts'
 import { endSessionsWithin } from './ending/end-session.ts'
 import type { EndingPorts } from './ending/ports.ts'
 import { endInSession } from './own-sessions.ts'
@@ -26,6 +26,7 @@ import {
   type SessionFactor,
   spend,
   startEnrollmentInSession,
+  withIdentity,
 } from './session-factors.ts'
 
 export type OwnPasskeys = Omit<SessionFactor<'passkey'>, 'factor'>
@@ -53,14 +54,18 @@ export function startPasskeyInSession(
   return startEnrollmentInSession(ports, { ...own, factor: 'passkey' })
 }
 
-/** Throws NOT_FOUND if it is not the caller's own. */
+/** Throws NOT_FOUND if it is not the caller's own; UNAUTHORIZED. */
 export async function renameOwnPasskey(
-  { passkeys }: Pick<MfaPorts, 'passkeys'>,
-  { session }: OwnPasskeys,
+  ports: Pick<MfaPorts, 'transaction' | 'brand'>,
+  own: OwnPasskeys,
   id: AuthenticatorId,
   name: string,
 ): Promise<void> {
-  if (!(await passkeys.rename(session.identityId, id, name))) throw notFound()
+  const { session } = own
+  await withIdentity(ports, own, async (tx) => {
+    if (!(await tx.passkeys.rename(session.identityId, id, name))) throw notFound()
+    await holdSession(ports, tx, session)
+  })
 }
 
 /** Throws NOT_FOUND if it is not the caller's own; MFA_INVALID_TOKEN, PASSKEY_INVALID, RATE_LIMITED. */
