@@ -120,6 +120,10 @@ test('the way back', async (t) => {
     const wrong = await back(browser, location, { code: 'wrong' })
     await assertNoProof(wrong, 'invalid', BAD_GRANT)
     await assertStartAgain(await back(browser, location, { code }), 'the state was used before')
+    // D-427: reloaded while the first one is under way, or because its response was lost.
+    const reloaded = await browser.get(callbackPath(location, { code }))
+    assert.equal(reloaded.status, 400)
+    assert.match(reloaded.text, /href="\/oidc\/login\/restart[^"]+">Start again<\/a>/)
     assert.equal(idp.redeemed.length, asked + 1)
 
     const again = sentTo(await browser.get(startPath(signer, begun.authRequestId)))

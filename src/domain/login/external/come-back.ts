@@ -17,7 +17,12 @@ import type { LoginStep } from '../finish.ts'
 import type { LoginPorts } from '../ports.ts'
 import type { AuthRequestKey } from '../request/auth-request.ts'
 import type { StepOrigin } from '../request/browser-binding.ts'
-import { findOpenRequest, type OpenRequest, startAgain } from '../request/find-request.ts'
+import {
+  EndedLogin,
+  findOpenRequest,
+  type OpenRequest,
+  startAgain,
+} from '../request/find-request.ts'
 import { freshSince } from '../request/fresh-since.ts'
 import { submitKept, submitReturned } from '../submit-primary.ts'
 import { type KeptPrimary, openKept } from './kept-primary.ts'
@@ -124,7 +129,9 @@ async function finish(
   }
   // Spend it before anything can fail, as with our own codes (D-7): it works once, whatever the outcome.
   const spent = { hash: ports.vault.hash('idp-state', state), expiresAt: request.expiresAt }
-  if (!(await ports.spentStates.insert(spent))) throw startAgain('the state was used before')
+  if (!(await ports.spentStates.insert(spent))) {
+    throw new EndedLogin('the state was used before', trip.authRequestId)
+  }
 
   const { redirectUri, verifier, nonce, sentAt } = trip
   const since = freshSince(request, sentAt)
