@@ -15,6 +15,7 @@ import { systemRandom } from '../../src/base/secrets/random.ts'
 import { hours, minutes } from '../../src/base/time/duration.ts'
 import { plus } from '../../src/base/time/instant.ts'
 import { auditPorts } from '../../src/domain/audit/ports.ts'
+import type { Enrollment } from '../../src/domain/enrollments/enrollment.ts'
 import type { Identity } from '../../src/domain/identities/identity.ts'
 import { keepSealed } from '../../src/domain/installation/keep-sealed.ts'
 import { disableIdentity, removeMfa } from '../../src/domain/management/manage-identities.ts'
@@ -228,6 +229,36 @@ test('an invitation replaces an expired one while the installation secret is rep
     return [rotation]
   })
   assert.equal(await pending, 1, 'the new one is sealed again')
+})
+
+test('expired invitations that are in the way of another one are deleted in the order of their ids', async (t) => {
+  // Two people are invited anew, each with the username of the other one.
+  const { database, store, other } = await world(t)
+  const rows = ['2', '1'].map((name) => {
+    const id = name as EnrollmentId
+    const identityId = `person ${3 - Number(name)}` as IdentityId
+    const expired = { id, tokenHash: hash(name), identityId, usedAt: undefined, expiresAt: NOON }
+    return anInvitation(expired, { method: 'updb', username: `name ${name}` })
+  })
+  for (const row of rows) {
+    const named = { id: row.identityId, name: row.identityId, externalId: row.identityId }
+    await store.identities.insert({ ...PERSON, ...named })
+    await store.enrollments.insert(row)
+  }
+  const [last, first] = rows as [Enrollment, Enrollment]
+  const next = anInvitation(
+    { id: 'next' as EnrollmentId, tokenHash: hash('next'), identityId: last.identityId },
+    { method: 'updb', username: 'name 1' },
+  )
+  const [pending] = await store.transaction(async (tx) => {
+    assert.equal(await tx.enrollments.remove(first.id), true)
+    const removal = other.transaction((beside) => beside.enrollments.removeExpiredLike(next, NOON))
+    await waitingIn(database)
+    // The other one waits for the first, and has not locked the last: so this does not wait for it.
+    assert.equal(await tx.enrollments.remove(last.id), true)
+    return [removal]
+  })
+  assert.deepEqual(await pending, [])
 })
 
 test('an administrator who is disabled already is disabled again while another call enables it', async (t) => {

@@ -23,6 +23,7 @@ import { type Listed, listRows } from '../lists/list-rows.ts'
 import { oneOf, reading, text } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { EnrollmentRow, Tables } from '../tables.ts'
+import { atomically } from '../transactions/atomically.ts'
 
 const COMMON = describedRows('enrollments', ENROLLMENT_OF_ANY_METHOD)
 
@@ -97,22 +98,27 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
       throw new Error('table enrollments: there is a row of this key already')
     },
 
-    async removeExpiredLike(enrollment, now) {
-      const { identity_id, method, username_key } = toRow(enrollment)
-      const rows = await db
-        .deleteFrom('enrollments')
-        .where('used_at', 'is', null)
-        .where('expires_at', '<=', now)
-        .where(({ and, or, eb }) =>
-          or([
-            and([eb('identity_id', '=', identity_id), eb('method', '=', method)]),
-            eb('username_key', '=', username_key),
-          ]),
-        )
-        .returning(['id', 'identity_id'])
-        .execute()
-      return rows.map((row) => ({ id: row.id, identityId: row.identity_id }))
-    },
+    removeExpiredLike: (enrollment, now) =>
+      atomically(db, async (tx) => {
+        const { identity_id, method, username_key } = toRow(enrollment)
+        const rows = await tx
+          .selectFrom('enrollments')
+          .select(['id', 'identity_id'])
+          .where('used_at', 'is', null)
+          .where('expires_at', '<=', now)
+          .where(({ and, or, eb }) =>
+            or([
+              and([eb('identity_id', '=', identity_id), eb('method', '=', method)]),
+              eb('username_key', '=', username_key),
+            ]),
+          )
+          .orderBy('id')
+          // A delete alone would lock them in the order in which it finds them (D-485).
+          .forUpdate()
+          .execute()
+        for (const { id } of rows) await tx.deleteFrom('enrollments').where('id', '=', id).execute()
+        return rows.map((row) => ({ id: row.id, identityId: row.identity_id }))
+      }),
 
     async removeUnused(identityId, method) {
       const rows = await db
