@@ -3,12 +3,11 @@
  * forwards plain HTTP and WebSocket; the services learn who calls and never see a credential. D-42; docs/router.md.
  *
  * A request passes these steps, each in a file of its own: read and check it (`http/read-request.ts`), the gateway's own
- * paths or an upstream (`routing/route-request.ts`), authenticate and apply the rules
- * (`passing/admit.ts`), forward or tunnel (`http/`). This file only puts them together.
+ * paths or an upstream (`routing/route-request.ts`), authenticate and apply the rules (`passing/admit.ts`), forward or
+ * tunnel (`passing/pass-to-upstream.ts`). This file only puts them together.
  */
 import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
 import { newId, type RequestId } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
@@ -24,29 +23,26 @@ import { createHttpsServer, type RawAnswer } from '../https-server/https-server.
 import type { Router } from '../router/router.ts'
 import { answerAsPage } from './browser/as-page.ts'
 import { type BrowserOptions, type Browsers, openToBrowsers } from './browser/browser.ts'
-import { type AnswerCode, ownAnswer } from './http/answers.ts'
-import { upstreamFields } from './http/fields.ts'
-import { forward } from './http/forward.ts'
+import { ownAnswer } from './http/answers.ts'
 import { readRequest } from './http/read-request.ts'
-import { tunnel } from './http/tunnel.ts'
-import { createUpstream, type GatewayTimes } from './http/upstream.ts'
+import type { GatewayTimes } from './http/upstream.ts'
 import type { ListenerCertificate } from './listener/listener-problems.ts'
 import { plainHttpAnswer } from './listener/plain-http.ts'
-import { admit, type WayIn } from './passing/admit.ts'
+import type { WayIn } from './passing/admit.ts'
 import {
   type Arriving,
   beginExchange,
   type EndedRequest,
   type Exchange,
 } from './passing/exchange.ts'
+import { createOpenWork } from './passing/open-work.ts'
 import type { GatewayParts, OwnRoute } from './passing/own-routes.ts'
-import { createRely } from './passing/reliances.ts'
-import { createChooseUpstream } from './routing/choose-upstream.ts'
+import { createPassToUpstream } from './passing/pass-to-upstream.ts'
+import { createCurrentUpstreams } from './routing/current-upstreams.ts'
 import { routeRequest } from './routing/route-request.ts'
-import { judgeOpen } from './rules/judge-caller.ts'
 import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
 import { createConnectRoute } from './tcp/connect-route.ts'
-import { createOpenConnections, MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
+import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
 import { openVerifying, type Verifying } from './verify/open.ts'
 
 export interface GatewayOptions extends ListenerCertificate {
@@ -102,7 +98,7 @@ const DESCRIPTORS_PER_CONNECTION = 2
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { router, log, random, onRequest } = options
   const times = { ...TIMES, ...options.times }
-  let routing = routingOf(options.settings.upstreams)
+  const upstreams = createCurrentUpstreams(options.settings.upstreams)
   const browsers =
     options.browsers === undefined
       ? undefined
@@ -113,7 +109,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const waysIn = [...(options.waysIn ?? []), ...(browsers === undefined ? [] : [browsers.wayIn])]
   const { mostPerIdentity = MOST_CONNECTIONS_PER_IDENTITY } = options
   const connect = createConnectRoute({ times, mostPerIdentity })
-  const webSockets = createOpenConnections(mostPerIdentity)
   const clock = options.clock ?? systemClock
   const verifying = await startVerifying({ ...options, clock }, browsers)
   opening.defer(() => verifying?.listener?.stop())
@@ -121,74 +116,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const ownRoutes = new Map(
     [...routes, ...(verifying?.routes ?? [])].map((route) => [route.name, route]),
   )
-  const rely = createRely({ watch: router.watch, log })
-  /** Open or about to be, with what cuts them: both were admitted by the upstreams of that moment. */
-  const upgrades = new Map<Duplex, () => void>()
-  const tunnels = new Set<Duplex>()
-  /** Requests in progress, with whether the rules let them go on. */
-  const requests = new Map<Exchange, () => boolean>()
+  const openWork = createOpenWork({ router, clock, log }, upstreams)
   const parts: GatewayParts = {
     get upstreams() {
-      return routing.upstreams
+      return upstreams.list()
     },
     router,
     waysIn,
     clock,
-    rely(exchange, accepted, upstream) {
-      const rules = rulesFor(exchange, upstream)
-      const meetsRules = judgeOpen(parts, accepted, rules)
-      // D-410: a caller without a token is a browser.
-      const mayStay = () => meetsRules() && (exchange.inbound.token !== undefined || rules.signIn)
-      if (exchange.upgrade !== undefined) followUpgrade(exchange, upstream)
-      else followRequest(exchange, upstream, mayStay)
-      return rely(exchange.socket, accepted, () => cut(exchange), mayStay)
-    },
-    opened(exchange) {
-      exchange.markPassed()
-      const { socket } = exchange
-      tunnels.add(socket)
-      socket.once('close', () => tunnels.delete(socket))
-    },
+    rely: openWork.rely,
+    opened: openWork.opened,
   }
-  /** Those of today, where the request would go today. */
-  function rulesFor({ inbound, upgrade }: Exchange, upstream: UpstreamSettings) {
-    if (upgrade !== undefined) return upstream
-    const today = () => {
-      const destination = routeRequest(inbound, 'request', routing.choose)
-      return destination.to === 'upstream' ? destination.upstream : upstream
-    }
-    return {
-      get require() {
-        return today().require
-      },
-      get signIn() {
-        return today().signIn
-      },
-    }
-  }
-  function followRequest(
-    exchange: Exchange,
-    upstream: UpstreamSettings,
-    mayStay: () => boolean,
-  ): void {
-    requests.set(exchange, mayStay)
-    exchange.response.once('close', () => requests.delete(exchange))
-    // D-396: the rules may have changed while the caller was authenticated.
-    if (!routing.upstreams.includes(upstream) && !mayStay()) cut(exchange)
-  }
-  function followUpgrade(exchange: Exchange, upstream: UpstreamSettings): void {
-    const { socket } = exchange
-    upgrades.set(socket, () => cut(exchange))
-    socket.once('close', () => upgrades.delete(socket))
-    // D-396: the upstreams may have changed while the caller was authenticated.
-    const { upstreams } = routing
-    const isServed = upstreams.includes(upstream) || upstreams.some((one) => isSame(one, upstream))
-    if (!isServed) cut(exchange)
-  }
-  /** Requests at upstreams. With HTTP/2 a client connection may have many, each with a descriptor of its own. */
-  let running = 0
   const most = options.mostConnections ?? mostConnections(DESCRIPTORS_PER_CONNECTION)
   const limit = createConnectionLimit(most, log)
+  const passToUpstream = createPassToUpstream(parts, { times, mostRequests: most, mostPerIdentity })
   let leaf = new X509Certificate(options.certificatePem)
   const server = createHttpsServer({
     tls: { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' },
@@ -231,7 +172,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }
     const exchange: Exchange = { ...arrival, inbound }
     const kind = arrival.upgrade === undefined ? 'request' : 'upgrade'
-    const destination = routeRequest(inbound, kind, routing.choose)
+    const destination = routeRequest(inbound, kind, upstreams.choose)
     switch (destination.to) {
       case 'nowhere': {
         const { code, why } = destination
@@ -246,8 +187,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       }
       case 'upstream': {
         const { upstream } = destination
-        if (routing.upstreams.length > 1) arrival.note({ upstream: upstream.name })
-        guard(exchange, () => passTo(upstream, exchange))
+        if (upstreams.list().length > 1) arrival.note({ upstream: upstream.name })
+        guard(exchange, () => passToUpstream(upstream, exchange))
       }
     }
   }
@@ -257,51 +198,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log.error({ requestId, err: error }, 'a request failed')
       socket.destroy()
     })
-  }
-
-  async function passTo(settings: UpstreamSettings, exchange: Exchange): Promise<void> {
-    const { inbound, requestId, message, response, socket, upgrade } = exchange
-    const accepted = await admit(parts, exchange, settings)
-    const upstream = createUpstream(settings.to.at)
-    if (accepted === undefined) return
-    if (running >= most) {
-      exchange.answer({ code: 'OVERLOADED' }, {})
-      return
-    }
-    const giveBack = upgrade && webSockets.take(accepted.identityId)
-    if (upgrade !== undefined && giveBack === undefined) {
-      exchange.answer({ code: 'TOO_MANY_CONNECTIONS' }, {})
-      return
-    }
-    running += 1
-    response.once('close', () => {
-      running -= 1
-      giveBack?.()
-    })
-    response.once('close', parts.rely(exchange, accepted, settings))
-    exchange.markPassed()
-    if (socket.destroyed) return
-    const fields = upstreamFields(inbound.fields, {
-      host: upstream.host,
-      identityId: accepted.identityId,
-      sessionId: accepted.sessionId,
-      requestId,
-      remoteAddress: exchange.remoteAddress,
-      forwardedHost: inbound.host,
-    })
-    const fail = (code: AnswerCode, error: Error) =>
-      exchange.answer({ code }, { why: error.message })
-    const passage = { inbound, fields, requestId, fail }
-    if (upgrade !== undefined) {
-      const onOpen = () => {
-        response.statusCode = 101 // only for the log; the status line is already written
-        parts.opened(exchange)
-      }
-      tunnel({ ...passage, ...upgrade, response, onOpen }, { upstream, times })
-      return
-    }
-    if (exchange.isWaiting === true) response.writeContinue()
-    forward({ ...passage, message, response }, { upstream, times })
   }
 
   const port = await server.listen(options.settings.listen)
@@ -315,38 +211,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       leaf = new X509Certificate(certificatePem)
       verifying?.listener?.replaceCertificate(next)
     },
-    replaceUpstreams(next) {
-      const isSafe = routing.upstreams.every((one) => next.some((other) => isSame(one, other)))
-      routing = routingOf(next)
-      if (!isSafe) for (const end of upgrades.values()) end()
-      for (const [exchange, mayStay] of requests) if (!mayStay()) cut(exchange)
-    },
-    load: () => ({ ...limit.load(), tunnels: tunnels.size }),
+    replaceUpstreams: openWork.replaceUpstreams,
+    load: () => ({ ...limit.load(), tunnels: openWork.tunnelCount() }),
     async stop(grace) {
       const closed = server.close(grace)
-      for (const end of upgrades.values()) end()
+      openWork.cutTunnels()
       await closed
       await opened.disposeAsync()
     },
   }
-}
-
-function routingOf(upstreams: readonly UpstreamSettings[]) {
-  return {
-    upstreams,
-    choose: createChooseUpstream(upstreams.filter(({ to }) => to.kind === 'http')),
-  }
-}
-
-/** Settings are plain data, always built in the same order. */
-function isSame(one: UpstreamSettings, other: UpstreamSettings): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
-}
-
-/** D-421: the peer must not mistake a cut tunnel for one that ended normally. */
-function cut({ socket, upgrade }: Exchange): void {
-  if (upgrade === undefined) socket.destroy()
-  else upgrade.reset()
 }
 
 async function startVerifying(

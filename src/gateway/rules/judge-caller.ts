@@ -38,11 +38,15 @@ export function judgeCaller(
  * Whether a connection that is open may stay so, asked whenever its identity has lost a role. What is lost stays lost:
  * the router forgets a removal when no token from before it can be alive, and a connection outlives its token (D-407).
  */
-export function judgeOpen(ports: JudgePorts, accepted: Accepted, upstream: Rules): () => boolean {
+export function judgeOpen(
+  ports: JudgePorts,
+  accepted: Accepted,
+  today: () => Rules,
+): () => boolean {
   let held = accepted
   return () => {
     held = withRoles(held, ports.router.rolesOf(held))
-    return judgeCaller(ports, held, upstream, 'open') === undefined
+    return judgeCaller(ports, held, today(), 'open') === undefined
   }
 }
 

@@ -125,9 +125,8 @@ test('an open connection that has lost one role after the other is not kept by t
     subjects: ['session'],
     facts: { roles: { names: ['ops', 'db-admins'], version: 0 }, authenticatedAt: NOON },
   }
-  const mayStay = judgeOpen({ router, clock: { now: () => NOON } }, accepted, {
-    require: { roles: ['ops', 'db-admins'] },
-  })
+  const rules = { require: { roles: ['ops', 'db-admins'] } }
+  const mayStay = judgeOpen({ router, clock: { now: () => NOON } }, accepted, () => rules)
   const lose = (role: string, version: number) =>
     removals.add({ identityId: 'alice', version, roleHash: hashRole(role) })
   lose('ops', 1)
