@@ -10,6 +10,7 @@ import { type Duration, seconds } from '../base/time/duration.ts'
 import type { Config } from '../config/config.ts'
 import { recorded } from '../domain/audit/recorded-event.ts'
 import type { ClientApi } from '../domain/enrollments/enrollment-jwt.ts'
+import type { AskKeySet } from '../domain/ext-jwt/signer-keys.ts'
 import type { HashStrength } from '../domain/factors/passwords/hashing.ts'
 import type { EndingRow } from '../domain/sessions/ending/ended-sessions.ts'
 import type { Others } from '../domain/sessions/ending/tell-copies.ts'
@@ -73,6 +74,8 @@ export interface CoreOptions extends InstanceOptions {
   readonly others?: Others
   /** Called with the endings of each read, which may repeat some. */
   readonly onEndingsRead?: (rows: readonly EndingRow[]) => void
+  /** Set in a worker: keys of signers come from there (D-498). */
+  readonly askKeySet?: AskKeySet
   /** How many processes answer requests. */
   readonly processes: number
   /** `worker`: the supervisor has prepared everything. */
@@ -141,6 +144,7 @@ export async function openCore(options: CoreOptions) {
       announce: notifier?.send,
       past: clockWatch.past,
       onKeyFetch: metrics.countKeyFetch,
+      askKeySet: options.askKeySet,
       traceFetch: tracing?.fetchJson,
     })
     const [build] = await Promise.all([

@@ -86,11 +86,11 @@ export async function serve(
 }
 
 /**
- * Updates what depends on the signers and CAs: cached keys, and the client certificates that handshakes request.
+ * Updates what depends on the CAs: the client certificates that handshakes request.
  * Returns a function that updates the CA names after our own CAs have changed.
  */
 function followRules(
-  { rules, signerKeys }: Pick<ManagementPorts, 'rules' | 'signerKeys'>,
+  { rules }: Pick<ManagementPorts, 'rules'>,
   open: Pick<OpenListeners, 'nameClientCas'>,
 ): () => void {
   let named = ''
@@ -100,7 +100,6 @@ function followRules(
       .filter(isNameable)
       .map(({ certPem }) => certPem)
   const follow = () => {
-    signerKeys.forgetOthers(rules.signers().map(({ id }) => id))
     const pems = nameable()
     if (pems.join('') === named) return
     named = pems.join('')

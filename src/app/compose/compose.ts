@@ -16,7 +16,11 @@ import type { CertificateAuthorities } from '../../domain/certificates/own/autho
 import type { ClientApi } from '../../domain/enrollments/enrollment-jwt.ts'
 import type { Announce } from '../../domain/enrollments/links/notice.ts'
 import { createFindEndpoints } from '../../domain/ext-jwt/idp/endpoints.ts'
-import { createSignerKeys, type FetchOutcome } from '../../domain/ext-jwt/signer-keys.ts'
+import {
+  type AskKeySet,
+  createSignerKeys,
+  type FetchOutcome,
+} from '../../domain/ext-jwt/signer-keys.ts'
 import { createGuessOrder } from '../../domain/factors/guessing/guess-order.ts'
 import type { PasswordHashing } from '../../domain/factors/passwords/hashing.ts'
 import { createCountedIntervals } from '../../domain/overview/counted-intervals.ts'
@@ -62,6 +66,8 @@ export interface Parts {
   /** How many processes do; 1 by default. */
   readonly processes?: number
   readonly onKeyFetch?: (outcome: FetchOutcome) => void
+  /** Set in a worker: keys of signers come from there (D-498). */
+  readonly askKeySet?: AskKeySet | undefined
   /** Set if fetches are traced. */
   readonly traceFetch?: ((fetchJson: FetchJson) => FetchJson) | undefined
 }
@@ -99,9 +105,10 @@ export function compose(parts: Parts) {
     fetchJson,
     clock,
     log,
-    processes,
+    askKeySet: parts.askKeySet,
     ...(parts.onKeyFetch === undefined ? {} : { onFetch: parts.onKeyFetch }),
   })
+  rules.onChange(() => signerKeys.forgetOthers(rules.signers().map(({ id }) => id)))
 
   const { fetch: fetchRules } = config.externalJwtSigners
   const collectedEndings = createCollectedEndings()

@@ -3,6 +3,7 @@ import type { AuthenticatorId } from '../../base/ids.ts'
 import type { Duration } from '../../base/time/duration.ts'
 import type { WantedAddress } from '../../config/addresses/override-address.ts'
 import type { RecordedEvent } from '../../domain/audit/recorded-event.ts'
+import type { KnownKeySet, WantedKeySet } from '../../domain/ext-jwt/signer-keys.ts'
 import type { HashStrength } from '../../domain/factors/passwords/hashing.ts'
 import type { Position } from '../../domain/sessions/confirming/position.ts'
 import type { EndingRow } from '../../domain/sessions/ending/ended-sessions.ts'
@@ -16,6 +17,8 @@ export type ToSupervisor = {
   enter: Question<{ readonly place: Place; readonly from?: string; readonly ticket: number }>
   leave: Question<{ readonly ticket: number; readonly hasFailed: boolean }>
   countRenewal: Question<{ readonly id: AuthenticatorId }>
+  /** The keys of a signer: the supervisor fetches them for all workers (D-498). */
+  keySet: Question<WantedKeySet, KnownKeySet>
   /** Answered when every other process knows it. */
   news: Question<News>
   /** The audit output has one writer. */

@@ -57,6 +57,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
       return {
         handlers: {
           ...handlers,
+          keySet: (wanted) => core?.ports.signerKeys.keySet(wanted) ?? {},
           news: (news) => reports.pass(number, news),
           events: ({ events }) => auditOutput.write(events),
           metrics: () => {

@@ -62,6 +62,7 @@ export async function startWorker(
     auditOutput: outputOf(config.audit.output.kind, supervisor),
     limits: askForLimits(supervisor),
     others,
+    askKeySet: (wanted) => supervisor.ask('keySet', wanted),
     processes: workers,
     role: 'worker',
   })

@@ -58,7 +58,7 @@ test('the key of a certificate verifies, whatever kid a token names, when the si
     await find(cache, undefined, signer, 'RS256'),
     "the key of the signer's certificate is not for that algorithm",
   )
-  assert.equal(cache.status(signer.id), undefined)
+  assert.equal(await cache.status(signer), undefined)
 })
 
 test('a certificate with a kid verifies only tokens that name it', async () => {

@@ -1,7 +1,8 @@
 /**
  * The keys of every External JWT Signer, cached per signer, so that equal kids of two signers never mix (R105). Key
  * sets are fetched on demand, concurrent requests share one fetch, and a set survives an outage (API 4.5, R107). The
- * `fetchJson` port decides how a document is fetched, and from where it may be.
+ * `fetchJson` port decides how a document is fetched, and from where it may be. A worker fetches nothing: it copies the
+ * sets of its supervisor (D-498).
  */
 import type { KeyObject } from 'node:crypto'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
@@ -40,11 +41,34 @@ export interface KeySetStatus {
   readonly keys: readonly Omit<VerificationKey, 'publicKey'>[]
 }
 
+/** The set that another process asks for. */
+export interface WantedKeySet {
+  readonly signerId: ExternalJwtSignerId
+  readonly endpoint: string
+  /** Fetch it if the latest fetch ended this long ago. Without it, nothing is fetched. */
+  readonly interval?: Duration
+}
+
+/** What the process that fetches knows of a set, for another one. It can be sent as JSON. */
+export interface KnownKeySet {
+  /** The JWK set of the latest successful fetch. */
+  readonly document?: unknown
+  readonly fetchedAt?: Instant | undefined
+  readonly lastError?: string | undefined
+  /** How long ago the latest fetch ended, and the latest successful one. */
+  readonly askedAge?: Duration | undefined
+  readonly goodAge?: Duration | undefined
+}
+
+export type AskKeySet = (wanted: WantedKeySet) => Promise<KnownKeySet>
+
 export interface SignerKeyCache {
   /** Returns the one key that can have signed such a token, or why there is none. */
   keyFor(signer: Pick<ExternalJwtSigner, 'id' | 'keys'>, wanted: WantedKey): Promise<FoundKey>
   /** Undefined if no token has needed the key set yet, and for a signer with a certificate. */
-  status(signerId: ExternalJwtSignerId): KeySetStatus | undefined
+  status(signer: Pick<ExternalJwtSigner, 'id' | 'keys'>): Promise<KeySetStatus | undefined>
+  /** For the caches of other processes. */
+  keySet: AskKeySet
   /** Drops the state of all signers except these. */
   forgetOthers(signerIds: Iterable<ExternalJwtSignerId>): void
 }
@@ -64,6 +88,7 @@ const MOST_KEYS = 64
 interface KeySet {
   readonly signerId: ExternalJwtSignerId
   readonly endpoint: string
+  document: unknown
   keys: readonly VerificationKey[]
   fetchedAt: Instant | undefined
   lastError: string | undefined
@@ -77,13 +102,12 @@ export function createSignerKeys(deps: {
   readonly fetchJson: FetchJson
   readonly clock: Clock
   readonly log?: Pick<Log, 'info' | 'warn'>
-  /** How many processes fetch for the same callers: together they ask a signer no more often than one (D-290). */
-  readonly processes?: number
+  /** Set in a worker: the cache to copy from, in place of fetching (D-498). */
+  readonly askKeySet?: AskKeySet | undefined
   /** Called after every fetch. */
   readonly onFetch?: (outcome: FetchOutcome) => void
 }): SignerKeyCache {
-  const { fetchJson, clock, log, processes = 1 } = deps
-  const floor = milliseconds(FLOOR * processes)
+  const { fetchJson, clock, log, askKeySet } = deps
   const sets = new Map<ExternalJwtSignerId, KeySet>()
   const certificates = new Map<
     ExternalJwtSignerId,
@@ -100,6 +124,7 @@ export function createSignerKeys(deps: {
     const set: KeySet = {
       signerId,
       endpoint,
+      document: undefined,
       keys: [],
       fetchedAt: undefined,
       lastError: undefined,
@@ -115,17 +140,36 @@ export function createSignerKeys(deps: {
   function ask(set: KeySet, interval: Duration): Promise<void> {
     if (set.fetching !== undefined) return set.fetching
     if (since(set.askedAt) < interval) return Promise.resolve()
-    set.fetching = fetchSet(set).finally(() => {
+    const work = askKeySet === undefined ? fetchSet(set) : copySet(set, askKeySet, interval)
+    set.fetching = work.finally(() => {
       set.fetching = undefined
-      set.askedAt = clock.uptime()
     })
     return set.fetching
+  }
+
+  /** Takes over what the other process knows, which fetches only if its own copy is older than the interval. */
+  async function copySet(set: KeySet, from: AskKeySet, interval?: Duration): Promise<void> {
+    const { signerId, endpoint } = set
+    try {
+      const wanted = { signerId, endpoint, ...(interval === undefined ? {} : { interval }) }
+      const { document, fetchedAt, lastError, askedAge, goodAge } = await from(wanted)
+      const now = clock.uptime()
+      const ago = (age: Duration | undefined) =>
+        age === undefined ? undefined : milliseconds(now - age)
+      set.keys = document === undefined ? [] : readKeySet(document)
+      Object.assign(set, { fetchedAt, lastError, askedAt: ago(askedAge), goodAt: ago(goodAge) })
+    } catch (error) {
+      // The supervisor is gone, and this worker is about to end too.
+      set.lastError = error instanceof Error ? error.message : 'the other process did not answer'
+    }
   }
 
   async function fetchSet(set: KeySet): Promise<void> {
     const { signerId } = set
     try {
-      set.keys = readKeySet(await fetchJson(set.endpoint))
+      const document = await fetchJson(set.endpoint)
+      set.keys = readKeySet(document)
+      set.document = document
       set.fetchedAt = clock.now()
       set.goodAt = clock.uptime()
       if (set.lastError !== undefined)
@@ -139,14 +183,16 @@ export function createSignerKeys(deps: {
       }
       set.lastError = reason
       deps.onFetch?.('failed')
+    } finally {
+      set.askedAt = clock.uptime()
     }
   }
 
   async function keyFromSet(set: KeySet, wanted: WantedKey): Promise<FoundKey> {
-    if (since(set.askedAt) >= MAX_AGE) await ask(set, floor)
+    if (since(set.askedAt) >= MAX_AGE) await ask(set, MAX_AGE)
     else if (since(set.goodAt) >= REFRESH_AGE) void ask(set, OUTAGE_INTERVAL)
     const usable = () => (since(set.goodAt) < OUTAGE_LIMIT ? fitting(set.keys, wanted) : [])
-    if (usable().length === 0) await ask(set, floor)
+    if (usable().length === 0) await ask(set, FLOOR)
 
     const [key, ...others] = usable()
     if (key !== undefined && others.length === 0) return { key: key.publicKey }
@@ -183,14 +229,24 @@ export function createSignerKeys(deps: {
         : keyFromSet(setOf(id, keys.jwksEndpoint), wanted)
     },
 
-    status(signerId) {
-      const set = sets.get(signerId)
-      if (set === undefined) return undefined
+    async status({ id, keys }) {
+      if (keys.kind === 'certificate') return undefined
+      const set = setOf(id, keys.jwksEndpoint)
+      if (askKeySet !== undefined) await copySet(set, askKeySet)
+      if (set.askedAt === undefined) return undefined
       return {
         lastFetchedAt: set.fetchedAt,
         lastError: set.lastError,
         keys: set.keys.map(({ kid, algorithms }) => ({ kid, algorithms })),
       }
+    },
+
+    async keySet({ signerId, endpoint, interval }) {
+      const set = setOf(signerId, endpoint)
+      if (interval !== undefined) await ask(set, interval)
+      const { document, fetchedAt, lastError, askedAt, goodAt } = set
+      const age = (at: Duration | undefined) => (at === undefined ? undefined : since(at))
+      return { document, fetchedAt, lastError, askedAge: age(askedAt), goodAge: age(goodAt) }
     },
 
     forgetOthers(signerIds) {

@@ -111,11 +111,13 @@ async function checkSignature(
   token: Secret,
 ): Promise<Outcome> {
   const header = readHeader(token)
-  if ('why' in header) return failed(header.why, { expected: knownKeys({ signerKeys }, signer) })
+  if ('why' in header) {
+    return failed(header.why, { expected: await knownKeys({ signerKeys }, signer) })
+  }
   const received = `kid ${header.kid === undefined ? 'none' : shown(header.kid)}, alg ${header.alg}`
   const found = await signerKeys.keyFor(signer, header)
   // Read this after the lookup: the keys may have been fetched for this token.
-  const expected = knownKeys({ signerKeys }, signer)
+  const expected = await knownKeys({ signerKeys }, signer)
   if ('why' in found) return failed(found.why, { expected, received })
   try {
     await compactVerify(token.reveal(), found.key, { algorithms: [header.alg] })
@@ -126,14 +128,15 @@ async function checkSignature(
   return passed('the signature is by a key of the signer', { expected, received })
 }
 
-function knownKeys(
+async function knownKeys(
   { signerKeys }: Pick<Ports, 'signerKeys'>,
-  { id, keys }: ExternalJwtSigner,
-): string {
+  signer: ExternalJwtSigner,
+): Promise<string> {
+  const { keys } = signer
   if (keys.kind === 'certificate') {
     return `the key of the certificate, kid ${keys.kid === undefined ? 'any' : shown(keys.kid)}`
   }
-  const known = signerKeys.status(id)?.keys ?? []
+  const known = (await signerKeys.status(signer))?.keys ?? []
   const kids = known.map(({ kid, algorithms }) => `${kid ?? 'no kid'} (${algorithms.join(' ')})`)
   return kids.length === 0 ? 'a key of the key set, which has none' : shown(kids.join(', '))
 }

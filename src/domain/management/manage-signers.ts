@@ -61,17 +61,18 @@ export async function listSigners(
   query: ListQuery,
 ): Promise<PageOf<SignerDetail>> {
   const { rows, totalCount } = listInMemory(await externalJwtSigners.list(), query)
-  return { rows: rows.map((signer) => describe(signer, signerKeys)), totalCount }
+  const described = await Promise.all(rows.map((signer) => describe(signer, signerKeys)))
+  return { rows: described, totalCount }
 }
 
-function describe(
+async function describe(
   signer: ExternalJwtSigner,
   signerKeys: Pick<Ports['signerKeys'], 'status'>,
-): SignerDetail {
+): Promise<SignerDetail> {
   return {
     signer,
     certificate: certificateOf(signer),
-    keySet: signerKeys.status(signer.id),
+    keySet: await signerKeys.status(signer),
   }
 }
 

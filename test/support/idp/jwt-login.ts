@@ -40,7 +40,7 @@ export const AUDIENCE = 'latchkey'
 /** An IdP with one key, and the signer that the service knows it by. */
 export async function registerIdp(
   t: TestContext,
-  service: Pick<RunningService, 'clock'>,
+  { clock }: { readonly clock: Pick<RunningService['clock'], 'now'> },
   admin: Administrator,
   changes: Fields & { readonly issuer: string },
 ): Promise<KnownIdp> {
@@ -51,12 +51,12 @@ export async function registerIdp(
   const { issuer } = changes
 
   function claimsAbout(sub: string, claims: Fields = {}): Fields {
-    const now = epochSeconds(service.clock.now())
+    const now = epochSeconds(clock.now())
     const all = { iss: issuer, aud: AUDIENCE, sub, iat: now, exp: now + 600, ...claims }
     return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
   }
   const past = () => {
-    const now = epochSeconds(service.clock.now())
+    const now = epochSeconds(clock.now())
     return { iat: now - 7_200, exp: now - 3_600 }
   }
 
