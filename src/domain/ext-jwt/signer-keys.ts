@@ -157,7 +157,10 @@ export function createSignerKeys(deps: {
       const ago = (age: Duration | undefined) =>
         age === undefined ? undefined : milliseconds(now - age)
       set.keys = document === undefined ? [] : readKeySet(document)
-      Object.assign(set, { fetchedAt, lastError, askedAt: ago(askedAge), goodAt: ago(goodAge) })
+      set.fetchedAt = fetchedAt
+      set.lastError = lastError
+      set.askedAt = ago(askedAge)
+      set.goodAt = ago(goodAge)
     } catch (error) {
       // The supervisor is gone, and this worker is about to end too.
       set.lastError = error instanceof Error ? error.message : 'the other process did not answer'
