@@ -3,7 +3,7 @@
  * src/domain/installation/recover-administrator.test.ts.
  */
 import assert from 'node:assert/strict'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after as afterAll, suite, type TestContext, test } from 'node:test'
@@ -112,6 +112,22 @@ test('where there are several administrators, they are listed and one must be na
   const again = await startService(t, { home })
   await administrate(again, { username: 'Bea', password: await passwordIn(home) })
   await administrate(again)
+})
+
+test('D-330: a password that cannot be stored is not set, and nothing else changes', async (t) => {
+  const home = await preparedHome(t)
+  const file = join(home, 'admin-password')
+  await mkdir(file)
+  const refused = await recover(t, home)
+  assert.deepEqual(refused, {
+    code: 1,
+    signal: null,
+    stdout: '',
+    stderr: `latchkey: ${file} cannot be written: it is a folder\n`,
+  })
+  const service = await startService(t, { home })
+  const admin = await administrate(service)
+  assert.deepEqual(await admin.get('/events?filter=type="administrator.recovered"'), [])
 })
 
 test('with a default policy that forbids passwords the way back in is a policy of its own, and a login follows', async (t) => {

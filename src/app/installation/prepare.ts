@@ -65,11 +65,14 @@ export interface Prepared extends OpenedInstallation {
 }
 
 /**
- * Stores a generated password of the first administrator where the operator finds it, and then calls `set`, which
- * returns false if another instance has set one. In this order, a start that is killed leaves a password that is known,
- * or an empty database (D-330).
+ * Sets a generated password of an administrator, in a transaction that calls `store` before it commits. In this order, a
+ * process that is killed leaves a password that is known, or has changed nothing (D-330). Returns the username, or
+ * undefined if it sets no password: another instance was faster, or there is no such administrator.
  */
-export type HandOver = (password: Secret, set: () => Promise<boolean>) => Promise<void>
+type SetPassword = (store: () => Promise<void>) => Promise<string | undefined>
+
+/** Calls `set`, stores the password where the operator finds it, and announces it once it is set. */
+export type HandOver = (password: Secret, set: SetPassword) => Promise<void>
 
 /** Opens the installation, and creates it if the database is empty. Throws RefusedStart. */
 export async function prepare(deps: {
@@ -132,7 +135,8 @@ async function makeAdministrator(
   if (fault !== undefined) throw new RefusedStart(`LATCHKEY_ADMIN_PASSWORD ${fault.reason}`)
   const { transaction } = store
   const ports = { ...auditPorts({ clock, random }), transaction, hashing }
-  const set = () => install(ports, secret, password)
+  const set = async (keep?: () => Promise<void>) =>
+    (await install(ports, secret, password, keep)) ? ADMINISTRATOR : undefined
   if (adminPassword === undefined) await handOver(password, set)
   else await set()
 }

@@ -1,7 +1,6 @@
 /** Restores access on command (D-49), with or without running instances. */
 
 import { systemRandom } from '../../base/secrets/random.ts'
-import type { Secret } from '../../base/secrets/secret.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { auditPorts } from '../../domain/audit/ports.ts'
@@ -11,15 +10,16 @@ import {
   recoverAdministrator,
 } from '../../domain/installation/recover-administrator.ts'
 import { createHashingTurns } from '../compose/limits.ts'
-import { drawPassword, openPrepared } from './prepare.ts'
+import { drawPassword, type HandOver, openPrepared } from './prepare.ts'
 
 export type { Recovery }
 
-/** Sets a newly generated password, which is stored nowhere else. `wanted` is a name or an id. */
+/** Sets a newly generated password. `wanted` is a name or an id. */
 export async function recoverOnCommand(
   config: Config,
   wanted: string | undefined,
-): Promise<{ readonly recovery: Recovery; readonly password: Secret }> {
+  handOver: HandOver,
+): Promise<Recovery> {
   const clock = systemClock
   const random = systemRandom
   const { store } = await openPrepared(config, random)
@@ -31,7 +31,12 @@ export async function recoverOnCommand(
       hashing: createPasswordHashing({ random, turns: createHashingTurns(config) }),
     }
     const password = drawPassword(random)
-    return { recovery: await recoverAdministrator(ports, wanted, password), password }
+    let recovery: Recovery = { outcome: 'unknown' }
+    await handOver(password, async (keep) => {
+      recovery = await recoverAdministrator(ports, wanted, password, keep)
+      return 'username' in recovery ? recovery.username : undefined
+    })
+    return recovery
   } finally {
     await store.close()
   }

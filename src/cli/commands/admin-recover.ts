@@ -3,7 +3,7 @@
  * D-140). The password is generated, and passed on like the first one.
  */
 import { type Recovery, recoverOnCommand } from '../../app/installation/recover-administrator.ts'
-import { passwordTo } from '../home/first-password.ts'
+import { createFirstPassword } from '../home/first-password.ts'
 import { type HomeValues, readHomeOptions } from '../home/home-options.ts'
 import { loadInstalled } from '../home/installed-config.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
@@ -15,7 +15,8 @@ export async function recoverAdministrator(
   /** A name or an id. */
   const { identity: wanted } = values
   const config = await loadInstalled(readHomeOptions(values, io))
-  const { recovery, password } = await recoverOnCommand(config, wanted)
+  const password = createFirstPassword(io, config.home, 'shown')
+  const recovery = await recoverOnCommand(config, wanted, password.take)
   switch (recovery.outcome) {
     case 'unknown':
       io.err(`latchkey: there is no identity ${JSON.stringify(wanted)}`)
@@ -25,8 +26,7 @@ export async function recoverAdministrator(
       return EXIT.usage
     case 'created':
     case 'recovered':
-      // At once, so that the password is known even if something fails later.
-      await passwordTo(io, config.home, recovery.username)(password)
+      password.show()
       for (const line of outcomeLines(recovery)) io.out(line)
       return EXIT.ok
   }

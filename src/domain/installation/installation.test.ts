@@ -162,3 +162,29 @@ test('an install that fails half-way leaves an empty database', async (t) => {
   assert.equal(await openWith(store, secret), undefined)
   assert.equal(await store.authenticators.findUpdb(ADMINISTRATOR), undefined)
 })
+
+test('D-330: the password is stored by the instance that installs, and by no other', async (t) => {
+  const store = await emptyStore(t)
+  const ports = { ...PORTS, transaction: store.transaction }
+  const secret = newSecret()
+  const stored: string[] = []
+  const start = (password: string) =>
+    install(ports, secret, new Secret(password), async () => void stored.push(password))
+  const outcomes = await Promise.all([start('a long password'), start('another password')])
+  assert.deepEqual(outcomes.filter(Boolean), [true])
+  assert.equal(stored.length, 1)
+  const { authenticator } = await administratorOf(store)
+  const password = new Secret(stored[0] ?? '')
+  assert.equal(await hashing.verify(authenticator.passwordHash, password, 'test'), true)
+})
+
+test('D-330: a password that cannot be stored installs nothing', async (t) => {
+  const store = await emptyStore(t)
+  const secret = newSecret()
+  const ports = { ...PORTS, transaction: store.transaction }
+  const failing = install(ports, secret, new Secret('a long password'), async () => {
+    throw new Error('the disk is full')
+  })
+  await assert.rejects(failing, { message: 'the disk is full' })
+  assert.equal(await openWith(store, secret), undefined)
+})

@@ -85,12 +85,13 @@ export function openHashingSecret(
 
 /**
  * Prepares an empty database. Of several instances that start at the same time, one does it; returns whether this one
- * did.
+ * did. That one calls `store` in the transaction, and if that throws, nothing is installed (D-330).
  */
 export async function install(
   ports: InstallationPorts,
   secret: Uint8Array,
   administratorPassword: Secret,
+  store: () => Promise<void> = async () => {},
 ): Promise<boolean> {
   const { transaction, hashing, clock, random } = ports
   const passwordHash = await hashing.hash(administratorPassword)
@@ -108,6 +109,7 @@ export async function install(
     await record(ports, tx, undefined, { type: 'identity.created', identityId })
     const details = { id: authenticator.id }
     await record(ports, tx, undefined, { type: 'authenticator.created', identityId, details })
+    await store()
     return true
   })
 }

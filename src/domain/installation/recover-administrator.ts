@@ -49,11 +49,19 @@ export async function recoverAdministrator(
   /** A name or an id; undefined: the only administrator. */
   wanted: string | undefined,
   password: Secret,
+  /** Called in the transaction if it sets the password; if this throws, nothing changes (D-330). */
+  store: () => Promise<void> = async () => {},
 ): Promise<Recovery> {
   const { transaction, hashing, clock, random } = ports
   const passwordHash = await hashing.hash(password)
 
   return transaction(async (tx) => {
+    const recovery = await recover(tx)
+    if ('username' in recovery) await store()
+    return recovery
+  })
+
+  async function recover(tx: Stores): Promise<Recovery> {
     // Before locking an identity, as every change of the rules does.
     await tx.ruleVersions.raise()
     const target = await findTarget(tx, wanted)
@@ -61,7 +69,7 @@ export async function recoverAdministrator(
     if ('outcome' in target) return target
     const identity = await tx.identities.hold(target.id)
     return identity === undefined ? { outcome: 'unknown' } : reset(tx, identity)
-  })
+  }
 
   async function create(tx: Stores): Promise<Recovery> {
     const { identity, authenticator } = newAdministrator(passwordHash, clock.now(), random)
