@@ -85,16 +85,44 @@ test('a path that cannot be opened is refused with its reason', async (t) => {
   })
 })
 
-test('a file that this user may not write is refused with that reason', {
-  skip: process.getuid?.() === 0 && 'root may write everywhere',
-}, async (t) => {
+const unlessRoot = { skip: process.getuid?.() === 0 && 'root may write everywhere' }
+
+async function assertClosed(path: string, why: string): Promise<void> {
+  await assert.rejects(openStore({ kind: 'sqlite', path }), {
+    name: 'StoreUnavailable',
+    message: `cannot use the database ${path}: ${why}; run this as its owner, or correct its owner (chown) or mode (chmod)`,
+  })
+}
+
+test('a file that this user may not write is refused with that reason', unlessRoot, async (t) => {
   const { path, open } = await sqliteOnDisk.createEmpty(t)
   await (await open()).close()
   await chmod(path, 0o400)
-  await assert.rejects(openStore({ kind: 'sqlite', path }), {
-    name: 'StoreUnavailable',
-    message: `cannot use the database ${path}: this user may not read and write it`,
-  })
+  await assertClosed(path, 'this user may not read and write it')
+})
+
+test(
+  'a folder in which this user may not create files is refused with that reason',
+  unlessRoot,
+  async (t) => {
+    const { path, open } = await sqliteOnDisk.createEmpty(t)
+    await (await open()).close()
+    const folder = dirname(path)
+    await chmod(folder, 0o500)
+    try {
+      await assertClosed(path, `this user may not create files in ${folder}, as SQLite must`)
+    } finally {
+      await chmod(folder, 0o700)
+    }
+  },
+)
+
+test('a WAL that this user may not read is refused by its name', unlessRoot, async (t) => {
+  const { path, open } = await sqliteOnDisk.createEmpty(t)
+  await (await open()).close()
+  await writeFile(`${path}-wal`, 'left behind')
+  await chmod(`${path}-wal`, 0o000)
+  await assertClosed(path, `this user may not read and write ${path}-wal`)
 })
 
 test('a call waits while another process writes, without blocking this process', async (t) => {

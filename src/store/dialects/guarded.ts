@@ -24,9 +24,12 @@ export function guarded(database: Database, dialect: Dialect = database.dialect)
 }
 
 /** Returns the error in terms for the operator. A StoreUnavailable is returned unchanged. */
-export function unavailable({ name }: Pick<Database, 'name'>, error: unknown): StoreUnavailable {
+export function unavailable(
+  { name, explain }: Pick<Database, 'name' | 'explain'>,
+  error: unknown,
+): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error
-  const sentence = `cannot use the database ${name}: ${reasonOf(error)}`
+  const sentence = `cannot use the database ${name}: ${explain?.(error) ?? reasonOf(error)}`
   return new StoreUnavailable(sentence, { cause: error })
 }
 

@@ -13,7 +13,8 @@ import {
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
 import type { Database } from './database.ts'
 import { beginSession } from './sqlite/begin-session.ts'
-import { resultCode, SQLITE_BUSY, SQLITE_NOTADB, SqliteDriver } from './sqlite/driver.ts'
+import { SqliteDriver } from './sqlite/driver.ts'
+import { explainFault, resultCode, SQLITE_BUSY, SQLITE_NOTADB } from './sqlite/faults.ts'
 import { sqliteLists } from './sqlite/lists.ts'
 import { SqliteNotices } from './sqlite/notices.ts'
 import { spendRefreshToken } from './sqlite/spend-refresh-token.ts'
@@ -86,6 +87,7 @@ export function sqlite(path: string, syncFile?: SyncFile): Database {
     lockMigrations: async () => {},
     readTime: async () => undefined,
     isTrouble,
+    explain: (error) => explainFault(path, error),
     completeSchema: async () => {},
     // SQLite has no server that could stop responding, or be exchanged.
     beginService: async () => {},

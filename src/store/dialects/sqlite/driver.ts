@@ -12,6 +12,7 @@ import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult }
 import { StoreUnavailable } from '../../../errors/store-unavailable.ts'
 import type { Outcome, PromptConnection } from '../../short-way.ts'
 import { Checkpoints } from './checkpoints.ts'
+import { explainFault, resultCode, SQLITE_BUSY, SQLITE_NOTADB } from './faults.ts'
 import { refuseUnsafeVersion } from './safe-version.ts'
 import { hasWritten, run, Statements } from './statements.ts'
 import { type SyncFile, WalSync } from './wal-sync.ts'
@@ -32,10 +33,6 @@ const LOCK_PAUSE_MS = 1
 
 const BEGIN = CompiledQuery.raw('begin immediate')
 const COMMIT = CompiledQuery.raw('commit')
-
-/** SQLite result codes; the upper bits only refine them. */
-export const SQLITE_BUSY = 5
-export const SQLITE_NOTADB = 26
 
 export class SqliteDriver implements Driver {
   readonly #path: string
@@ -325,21 +322,17 @@ class Lease implements PromptConnection {
   }
 }
 
-const UNOPENED: Readonly<Record<string, (path: string) => string>> = {
-  ENOENT: (path) => `the folder of the database ${path} does not exist`,
-  EACCES: (path) => `cannot use the database ${path}: this user may not read and write it`,
-  EISDIR: (path) => `cannot use the database ${path}: it is a folder`,
-}
-
 function openFile(path: string): DatabaseSync {
   if (path !== ':memory:') {
     try {
       // Create the file here and not by SQLite, to set its mode; SQLite gives the same mode to the files beside it.
       closeSync(openSync(path, 'a', 0o600))
     } catch (error) {
-      const { code = '' } = error as NodeJS.ErrnoException
-      const sentence = UNOPENED[code]?.(path)
-      if (sentence === undefined) throw error
+      const { code, message } = error as NodeJS.ErrnoException
+      const sentence =
+        code === 'ENOENT'
+          ? `the folder of the database ${path} does not exist`
+          : `cannot use the database ${path}: ${explainFault(path, error) ?? message}`
       throw new StoreUnavailable(sentence, { cause: error })
     }
   }
@@ -379,9 +372,4 @@ async function repeatPatiently<T>(step: () => Promise<T>): Promise<T> {
 
 function isBusy(error: unknown): boolean {
   return resultCode(error) === SQLITE_BUSY
-}
-
-export function resultCode(error: unknown): number | undefined {
-  const code = (error as { errcode?: unknown } | undefined)?.errcode
-  return typeof code === 'number' ? code & 0xff : undefined
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { BATCH_ROWS } from '../../../domain/paging.ts'
 import type { Row, WholeFacts } from '../whole-facts.ts'
-import { resultCode, SQLITE_BUSY } from './driver.ts'
+import { resultCode, SQLITE_BUSY } from './faults.ts'
 
 /** No table has a column of this name. */
 const ROW_NUMBER = 'row number'
