@@ -12,6 +12,7 @@ import { type Duration, milliseconds, seconds } from '../../base/time/duration.t
 import { endsWithin } from '../../base/time/within.ts'
 import { childEnvironment } from '../../config/environment.ts'
 import type { Family } from '../../telemetry/families.ts'
+import { RefusedStart } from '../installation/private-files.ts'
 import { type Channel, ChannelClosed, type Handlers, openChannel, type Peer } from './channel.ts'
 import { EndedWorker } from './ended-worker.ts'
 import type { StartedWorker, StartWorker, ToSupervisor, ToWorker } from './messages.ts'
@@ -72,8 +73,9 @@ export function createPool(options: PoolOptions): Pool {
   let isStopping = false
 
   /** Resolves when the worker answers requests; replaces it when its process ends later. */
-  function begin(number: number, deathsBefore: number): Promise<StartedWorker> {
+  async function begin(number: number, deathsBefore: number): Promise<StartedWorker> {
     const child = forkWorker()
+    const unborn = refusalOf(child)
     processes.set(number, child)
     const beganAt = clock.uptime()
     const { handlers, end } = options.attend(number)
@@ -92,12 +94,16 @@ export function createPool(options: PoolOptions): Pool {
     }
     let hasStarted = false
     let leave = () => {}
-    child.once('exit', (code, signal) => {
+    function forget(): void {
       if (processes.get(number) === child) processes.delete(number)
       running.delete(number)
       if (everyone.get(number) === worker) everyone.delete(number)
       leave()
       end()
+    }
+    unborn.catch(forget)
+    child.once('exit', (code, signal) => {
+      forget()
       if (isStopping || !hasStarted) return
       const wasWell = clock.uptime() - beganAt >= WELL_AFTER
       replace(number, wasWell ? 1 : deathsBefore + 1, { code, signal })
@@ -108,7 +114,7 @@ export function createPool(options: PoolOptions): Pool {
       everyone.set(number, worker)
       return channel.ask('start', order)
     }
-    return start().then(
+    return Promise.race([unborn, start()]).then(
       (started) => {
         hasStarted = true
         running.set(number, worker)
@@ -192,7 +198,25 @@ async function killAll(children: readonly ChildProcess[]): Promise<void> {
   await Promise.all(children.map(hasEnded))
 }
 
+const TOO_MANY = 'this user or service has too many processes (ulimit -u, or TasksMax= of systemd)'
+
+/**
+ * Rejects if the system does not create the process, as when the user has too many. There is no `exit` then, and without
+ * a listener, the error would end this process too.
+ */
+function refusalOf(child: ChildProcess): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    child.on('error', (cause) => {
+      if (child.pid !== undefined) return
+      const { code, message } = cause as NodeJS.ErrnoException
+      const why = code === 'EAGAIN' ? TOO_MANY : message
+      reject(new RefusedStart(`a worker process cannot be created: ${why}`, { cause }))
+    })
+  })
+}
+
 function hasEnded(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined) return Promise.resolve()
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
   return new Promise((resolve) => child.once('exit', () => resolve()))
 }
