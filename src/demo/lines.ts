@@ -3,9 +3,10 @@
  * stands for a database or a shell (D-420).
  */
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { formatHostPort, type HostPort } from '../base/host-port.ts'
+import { listenAt } from '../base/node/listen.ts'
 
 export interface LineService {
   readonly at: HostPort
@@ -27,9 +28,7 @@ export async function startLines(): Promise<LineService> {
       .on('line', (line) => socket.write(`You said: ${line}\n`))
       .once('close', () => socket.end())
   })
-  server.listen({ host: HOST, port: 0 })
-  await once(server, 'listening')
-  const at = { host: HOST, port: (server.address() as AddressInfo).port }
+  const at = { host: HOST, port: await listenAt(server, { host: HOST, port: 0 }, () => undefined) }
   return {
     at,
     url: `tcp://${formatHostPort(at)}`,

@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { formatHostPort, type HostPort } from '../base/host-port.ts'
 import { http } from '../base/node/http.ts'
+import { listenAt } from '../base/node/listen.ts'
 
 export interface LoopbackServer {
   readonly at: HostPort
@@ -31,8 +32,7 @@ export async function openLoopback(handle: Handle): Promise<LoopbackServer> {
     })
   })
   const at = (): HostPort => ({ host: HOST, port: (server.address() as AddressInfo).port })
-  server.listen({ host: HOST, port: 0 })
-  await once(server, 'listening')
+  await listenAt(server, { host: HOST, port: 0 }, () => undefined)
   const place = at()
   return {
     at: place,

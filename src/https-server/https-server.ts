@@ -5,13 +5,14 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import https from 'node:https'
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import type { HostPort } from '../base/host-port.ts'
 import type { Log } from '../base/log.ts'
 import { http } from '../base/node/http.ts'
+import { listenAt } from '../base/node/listen.ts'
 import { deferred } from '../base/time/deferred.ts'
 import type { Duration } from '../base/time/duration.ts'
 import { type Connection, followConnection, type Unreadable } from './connection.ts'
@@ -266,18 +267,11 @@ export function createHttpsServer(options: HttpsServerOptions): HttpsServer {
   return {
     accept,
 
-    listen(at) {
+    async listen({ host, port }) {
       const listener = net.createServer({ noDelay: true }, accept)
-      return new Promise((resolve, reject) => {
-        listener.once('error', reject)
-        listener.listen({ host: at.host, port: at.port }, () => {
-          listener.off('error', reject)
-          // An error of `accept`: that connection is lost, but the next one may succeed.
-          listener.on('error', (error) => limit.noteRefused(error))
-          listeners.push(listener)
-          resolve((listener.address() as AddressInfo).port)
-        })
-      })
+      const bound = await listenAt(listener, { host, port }, limit.noteRefused)
+      listeners.push(listener)
+      return bound
     },
 
     replaceMaterial(change) {

@@ -2,9 +2,10 @@
  * Accepts the connections of all listeners in the supervisor and gives each to a worker, in turn (D-287). The sockets
  * stay open while workers come and go, and a connection that a dead worker did not get goes to another one.
  */
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import type { HostPort } from '../../base/host-port.ts'
 import type { Log } from '../../base/log.ts'
+import { listenAt } from '../../base/node/listen.ts'
 
 export interface Door {
   /** Accepts connections for the listener with this index. Returns the port. */
@@ -73,22 +74,15 @@ export function createDoor({ log }: { readonly log: Pick<Log, 'warn'> }): Door {
   }
 
   return {
-    listen(listener, { host, port }) {
+    async listen(listener, { host, port }) {
       const server = net.createServer({ noDelay: true, pauseOnConnect: true }, (socket) =>
         accept(listener, socket),
       )
-      return new Promise((resolve, reject) => {
-        server.once('error', reject)
-        server.listen({ host, port }, () => {
-          server.off('error', reject)
-          // An error of `accept`: that connection is lost, but the next one may succeed.
-          server.on('error', ({ message }) =>
-            log.warn({ reason: message }, 'connections are refused'),
-          )
-          servers.push(server)
-          resolve((server.address() as AddressInfo).port)
-        })
-      })
+      const bound = await listenAt(server, { host, port }, ({ message }) =>
+        log.warn({ reason: message }, 'connections are refused'),
+      )
+      servers.push(server)
+      return bound
     },
 
     addWorker(worker) {

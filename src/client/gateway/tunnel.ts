@@ -110,7 +110,7 @@ function outcomeOf(
   place: string,
 ): Promise<{ readonly stream: Duplex } | { readonly answer: WireAnswer }> {
   return new Promise((resolve, reject) => {
-    call.once('error', reject)
+    call.on('error', reject)
     call.once('upgrade', (response, stream, head) => {
       if (response.headers.upgrade !== TCP_PROTOCOL) {
         reject(new UnexpectedAnswer(`${place} switched to another protocol`))

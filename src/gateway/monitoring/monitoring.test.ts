@@ -1,6 +1,7 @@
 /** Health and metrics of a gateway: D-397. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
+import { Server } from 'node:net'
 import { test } from 'node:test'
 import { openOpenssl } from '../../../test/support/certificates/openssl.ts'
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts'
@@ -77,4 +78,21 @@ test('every reason of a refusal has a label', async () => {
     reasons.filter((reason) => !REASONS.some((one) => one === reason)),
     [],
   )
+})
+
+test('health answers on after connections that the system could not accept', async (t) => {
+  const listen = t.mock.method(Server.prototype, 'listen')
+  const metrics = { render: async () => '', contentType: 'text/plain' }
+  const warnings: unknown[] = []
+  const log = { ...SILENT, warn: (about: object) => void warnings.push(about) }
+  const monitoring = await startMonitoring(
+    { listen: { host: '127.0.0.1', port: 0 } },
+    { router: { isCutOff: () => false }, metrics, log },
+  )
+  t.after(() => monitoring.stop())
+  const server = listen.mock.calls[0]?.this as Server
+  for (let i = 0; i < 2; i++) server.emit('error', new Error('accept ENOMEM'))
+  assert.deepEqual(warnings, [{ reason: 'accept ENOMEM' }, { reason: 'accept ENOMEM' }])
+  const { status } = await fetch(`http://127.0.0.1:${monitoring.port}/healthz`)
+  assert.equal(status, 200)
 })

@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { formatHostPort, type HostPort } from '../../base/host-port.ts'
 import type { Log } from '../../base/log.ts'
 import { http } from '../../base/node/http.ts'
+import { listenAt } from '../../base/node/listen.ts'
 import type { Router } from '../../router/router.ts'
 import type { GatewayMetrics } from './gateway-metrics.ts'
 
@@ -69,12 +70,9 @@ export async function startMonitoring(
   server.headersTimeout = LIMIT_MILLISECONDS
   server.maxConnections = MOST_CONNECTIONS
   const { host, port } = settings.listen
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host, port }, resolve)
-  })
-  const address = server.address()
-  const bound = typeof address === 'object' && address !== null ? address.port : port
+  const bound = await listenAt(server, { host, port }, ({ message }) =>
+    log.warn({ reason: message }, 'a request for health or metrics is refused'),
+  )
   log.info({ listen: formatHostPort({ host, port: bound }) }, 'health and metrics')
   return {
     port: bound,

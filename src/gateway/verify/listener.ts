@@ -6,11 +6,12 @@
 import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import https from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { type HostPort, isLoopbackHost } from '../../base/host-port.ts'
 import { newId, type RequestId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import { http } from '../../base/node/http.ts'
+import { listenAt } from '../../base/node/listen.ts'
 import type { Random } from '../../base/secrets/random.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { LARGEST_HEADERS } from '../../https-server/http2.ts'
@@ -77,8 +78,10 @@ export async function startVerifyListener(
     socket.once('close', () => sockets.delete(socket))
   })
   server.maxConnections = MOST_CONNECTIONS
-  server.listen(at.port, at.host)
-  await once(server, 'listening')
+  const { host, port } = at
+  const bound = await listenAt(server, { host, port }, ({ message }) =>
+    log.warn({ reason: message }, 'a connection of the proxy is refused'),
+  )
 
   function finish(
     message: IncomingMessage,
@@ -92,7 +95,7 @@ export async function startVerifyListener(
   }
 
   return {
-    port: (server.address() as AddressInfo).port,
+    port: bound,
     replaceCertificate(next) {
       if (server instanceof https.Server) server.setSecureContext(tlsOf(next))
     },

@@ -1,6 +1,7 @@
 /** Listens on this machine, and carries each connection through the gateway in a tunnel of its own. */
 import { createServer, type Server, type Socket } from 'node:net'
 import { formatHostPort, type HostPort } from '../../../base/host-port.ts'
+import { listenAt } from '../../../base/node/listen.ts'
 import type { Tunnel } from '../../../client/gateway/tunnel.ts'
 import { join } from '../../../gateway/tcp/join.ts'
 import { CommandFailed, EXIT } from '../../terminal/io.ts'
@@ -64,12 +65,8 @@ export async function listenLocally(
 }
 
 function listen(server: Server, at: HostPort): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(unusable(error, at)))
-    server.listen({ ...at, exclusive: true }, () => {
-      const address = server.address()
-      resolve(typeof address === 'object' && address !== null ? address.port : at.port)
-    })
+  return listenAt(server, { ...at, exclusive: true }, () => undefined).catch((error) => {
+    throw unusable(error, at)
   })
 }
 
