@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Brand } from '../../base/brand.ts'
+import { formatHostPort } from '../../base/host-port.ts'
 import { newId } from '../../base/ids.ts'
 import { type Duration, milliseconds, seconds } from '../../base/time/duration.ts'
 import { createCheckHealth } from '../../domain/health/check-health.ts'
@@ -15,10 +16,11 @@ import { createSampleSessions } from '../../domain/overview/session-samples.ts'
 import { covers, type Position, writePosition } from '../../domain/sessions/confirming/position.ts'
 import type { RepeatedWork } from '../background.ts'
 import type { Core } from '../core.ts'
+import { distinctInterfaces } from '../listen-places.ts'
 import { serverCertificates } from './server-certificates.ts'
 
 export interface InstancePresence {
-  /** Tells the others of the start. What an instance left behind that ran in the same home is removed. */
+  /** Tells the others of the start. What an instance left behind that ran in the same home, at the same addresses, is removed. */
   begin(): Promise<void>
   readonly works: readonly RepeatedWork[]
   /** Tells the others of the end. */
@@ -46,9 +48,13 @@ export function createInstancePresence(
   const checkWarnings = createCheckWarnings({ clock, events, notices: core.notifier })
   const sampleSessions = createSampleSessions({ clock, apiSessions, sessionSamples })
   const host = hostname()
+  // Two instances in one home listen at different places.
+  const listening = config.listeners.flatMap(distinctInterfaces).map(formatHostPort)
   let row: Instance = {
     id: newId<InstanceId>(core.random),
-    place: createHash('sha256').update(`${host}\n${config.home}`).digest('hex'),
+    place: createHash('sha256')
+      .update([host, config.home, ...listening].join('\n'))
+      .digest('hex'),
     host,
     version: build.version,
     revision: build.revision,

@@ -7,6 +7,7 @@ import { openOpenssl } from '../../support/certificates/openssl.ts'
 import { eventually } from '../../support/eventually.ts'
 import { beginLogin, submitPassword } from '../../support/login/login.ts'
 import { administrate, assertRefused } from '../../support/management.ts'
+import { freePort } from '../../support/ports.ts'
 import { startService } from '../../support/service.ts'
 
 const openssl = await openOpenssl()
@@ -84,4 +85,33 @@ test('the overview counts what happened, and lists instances and what expires', 
     const unknown = await admin.call('GET', '/expiry?filter=colour%20%3D%201')
     assertRefused(unknown, 400, 'INVALID_FILTER', 'filter')
   })
+})
+
+test('D-368: two instances in one home are both listed, and one that starts again replaces its own row', async (t) => {
+  const first = await startService(t)
+  const admin = await administrate(first)
+  const inHome = {
+    home: first.home,
+    environment: { LATCHKEY_ADDRESS: `localhost:${await freePort()}` },
+  }
+  const startsOf = async () => {
+    const { instances } = await admin.get('/overview')
+    return instances.map(({ id }: { id: string }) => id)
+  }
+  const [id] = await startsOf()
+  const second = await startService(t, inHome)
+  const both = await startsOf()
+  assert.equal(both.length, 2)
+  assert.ok(both.includes(id))
+
+  // As a crash leaves it.
+  const store = await first.openStore()
+  const row = (await store.instances.list()).find((one) => one.id !== id)
+  assert.ok(row)
+  await second.stop()
+  await store.instances.replace(row)
+  await startService(t, inHome)
+  const after = await startsOf()
+  assert.equal(after.length, 2)
+  assert.ok(after.includes(id) && !after.includes(row.id))
 })
