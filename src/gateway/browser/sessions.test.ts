@@ -1,6 +1,7 @@
 /** The sessions of browsers in memory: bounds, refreshes and ends. D-412. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { instant } from '../../base/time/instant.ts'
 import { ServerUnavailable, SessionEnded } from '../../client/client.ts'
@@ -161,4 +162,34 @@ test('only sessions with something open are refreshed by themselves', async () =
   release()
   await sessions.refreshHeld()
   assert.deepEqual(asked, ['open'])
+})
+
+test('D-412: after an outage, held sessions are refreshed a few at a time, and every one of them', async () => {
+  const { sessions, newSession } = setUp()
+  let isDown = true
+  let asked = 0
+  let pending = 0
+  let highest = 0
+  for (let i = 0; i < 100; i += 1) {
+    const accessToken = async () => {
+      asked += 1
+      pending += 1
+      highest = Math.max(highest, pending)
+      await setImmediate()
+      pending -= 1
+      if (isDown)
+        throw new ServerUnavailable('NO_ANSWER', 'no connection', { mayHaveHappened: false })
+      return 'token'
+    }
+    const session = newSession(`s${i}`, `i${i}`, { accessToken })
+    sessions.begin(session)
+    sessions.hold(session, () => undefined)
+  }
+  // Rounds that come while one is under way start no other.
+  await Promise.all([sessions.refreshHeld(), sessions.refreshHeld()])
+  assert.deepEqual([asked, highest], [8, 8])
+  isDown = false
+  asked = 0
+  await sessions.refreshHeld()
+  assert.deepEqual([asked, highest], [100, 8])
 })

@@ -45,6 +45,9 @@ export interface BrowserSessions {
 const MOST_SESSIONS = 10_000
 export const MOST_OF_ONE_IDENTITY = 50
 
+/** Refreshes at the same time: after an outage all are due, and the controller has just started. */
+const MOST_AT_ONCE = 8
+
 /** Between attempts to end a session at a controller that cannot be reached. */
 const PAUSES: readonly Duration[] = [seconds(1), seconds(5), seconds(30), seconds(60)]
 
@@ -66,6 +69,7 @@ export function createBrowserSessions(deps: {
   const byHash = new Map<string, Entry>()
   const entries = new Map<BrowserSession, Entry>()
   const byIdentity = new Map<string, Set<Entry>>()
+  let refreshing: Promise<void> | undefined
 
   function watch(entry: Entry): void {
     if (entry.unwatch !== undefined) return
@@ -118,6 +122,25 @@ export function createBrowserSessions(deps: {
     }
     const [leastUsed] = byHash.values()
     if (byHash.size >= most && leastUsed !== undefined) void end(leastUsed.of)
+  }
+
+  async function refreshFew(): Promise<void> {
+    const held = [...entries.values()].filter((entry) => entry.held.size > 0).values()
+    await Promise.all(Array.from({ length: MOST_AT_ONCE }, () => refreshAll(held)))
+  }
+
+  async function refreshAll(held: Iterator<Entry>): Promise<void> {
+    for (let next = held.next(); !next.done; next = held.next()) {
+      const entry = next.value
+      try {
+        await entry.of.session.accessToken()
+      } catch (error) {
+        // Anything else is tried again: the end of the session comes over the feed.
+        if (error instanceof SessionEnded) forget(entry)
+        // The next one would not reach the controller either.
+        if (error instanceof ServerUnavailable) return
+      }
+    }
   }
 
   async function checkToken(entry: Entry): Promise<Accepted | Refused> {
@@ -191,17 +214,10 @@ export function createBrowserSessions(deps: {
     end,
 
     async refreshHeld() {
-      const held = [...entries.values()].filter((entry) => entry.held.size > 0)
-      await Promise.all(
-        held.map(async (entry) => {
-          try {
-            await entry.of.session.accessToken()
-          } catch (error) {
-            // Anything else is tried again: the end of the session comes over the feed.
-            if (error instanceof SessionEnded) forget(entry)
-          }
-        }),
-      )
+      refreshing ??= refreshFew().finally(() => {
+        refreshing = undefined
+      })
+      await refreshing
     },
 
     size: () => entries.size,
