@@ -217,6 +217,34 @@ test('an existing file is replaced only with --force, and other users cannot rea
   assert.deepEqual((await readdir(dirname(path))).sort(), ['backup.lkb', 'both.lkb'])
 })
 
+test('D-495: --force replaces an empty file, and nothing else that is not a backup', async (t) => {
+  const home = await preparedHome(t)
+  const take = (path: string, ...more: readonly string[]) =>
+    runLatchkey(t, ['backup', '--home', home, '--out', path, ...more])
+  const pipe = join(home, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  for (const path of [join(home, 'latchkey.db'), join(home, 'secret'), pipe]) {
+    const before = await stat(path)
+    const { code, stdout, stderr } = await take(path, '--force')
+    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
+    assert.equal(
+      stderr,
+      `latchkey: ${path} is not a backup, so --force does not replace it; choose another name\n`,
+    )
+    const { ino, size } = await stat(path)
+    assert.deepEqual({ ino, size }, { ino: before.ino, size: before.size })
+  }
+  const folder = await take(home)
+  assert.equal(folder.code, 1)
+  assert.equal(folder.stderr, `latchkey: ${home} is a folder; name a file in it\n`)
+
+  const empty = join(home, 'empty.lkb')
+  await writeFile(empty, '')
+  const made = await take(empty, '--force')
+  assert.equal(made.code, 0, made.stderr)
+  assert.equal((await restore(t, empty, home, ['--verify'])).code, 0)
+})
+
 test('where it cannot be taken or written, the command says why', async (t) => {
   const home = await preparedHome(t)
   const nowhere = await runLatchkey(t, [

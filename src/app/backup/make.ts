@@ -20,7 +20,7 @@ import { readInstallationSecret } from '../installation/installation-secret.ts'
 import { openPrepared } from '../installation/prepare.ts'
 import { exists, RefusedStart, refuseWorldReadable } from '../installation/private-files.ts'
 import { type Header, totalOf } from './format.ts'
-import { alreadyThere, type Content, writeBackupFile } from './write-file.ts'
+import { type Content, refuseToReplace, writeBackupFile } from './write-file.ts'
 
 export interface MadeBackup {
   readonly path: string
@@ -43,7 +43,7 @@ export async function makeBackup(
   const { replaces, passphrase, onRows } = options
   const path = resolve(options.path)
   const random = systemRandom
-  if (!replaces && (await exists(path))) throw alreadyThere(path)
+  await refuseToReplace(path, replaces)
   const { db } = config
   if (db.kind === 'sqlite') {
     await refuseWorldReadable(db.path)

@@ -3,7 +3,7 @@
  * is killed before, the previous file is unchanged.
  */
 import { createHash } from 'node:crypto'
-import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { base64url } from '../../base/encoding.ts'
 import type { Random } from '../../base/secrets/random.ts'
@@ -61,7 +61,33 @@ async function place(beside: string, path: string): Promise<void> {
   }
 }
 
-export function alreadyThere(path: string): RefusedStart {
+/**
+ * D-495: even with `--force`, only an earlier backup or an empty file is replaced. One wrong name would otherwise destroy
+ * the database that the backup is of, its secret, or a device.
+ */
+export async function refuseToReplace(path: string, replaces: boolean): Promise<void> {
+  const existing = await stat(path).catch(() => undefined)
+  if (existing === undefined) return
+  if (existing.isDirectory()) throw new RefusedStart(`${path} is a folder; name a file in it`)
+  if (!replaces) throw alreadyThere(path)
+  if (existing.isFile() && (existing.size === 0 || (await isBackup(path)))) return
+  throw new RefusedStart(
+    `${path} is not a backup, so --force does not replace it; choose another name`,
+  )
+}
+
+async function isBackup(path: string): Promise<boolean> {
+  const start = `{"format":${JSON.stringify(FORMAT)},`
+  const file = await writingFile(path, () => open(path, 'r'))
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(start.length))
+    return buffer.toString('latin1', 0, bytesRead) === start
+  } finally {
+    await file.close()
+  }
+}
+
+function alreadyThere(path: string): RefusedStart {
   return new RefusedStart(`${path} already exists; pass --force to replace it`)
 }
 
