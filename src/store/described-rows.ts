@@ -2,6 +2,7 @@
  * Converts an entity to and from its row by its description (entities/): a boolean is 0 or 1, lists and maps are JSON,
  * missing is null. Rows are checked when they are read (`reading.ts`).
  */
+import type { Insertable, Selectable } from 'kysely'
 import type { Instant } from '../base/time/instant.ts'
 import {
   type ColumnOf,
@@ -30,32 +31,60 @@ import type { Tables } from './tables.ts'
 export interface DescribedRows<F extends Fields> {
   readonly columns: readonly (keyof RowOf<F> & string)[]
   /** Every column is checked, so a row of a table with more, or more optional, columns is accepted. */
-  fromRow(row: { readonly id: string } & Readonly<Record<keyof RowOf<F>, unknown>>): EntityOf<F>
+  fromRow(row: Readonly<Record<keyof RowOf<F>, unknown>>): EntityOf<F>
   toRow(entity: EntityOf<F>): RowOf<F>
   /** Only the columns of these fields. */
   toChanges(changed: Partial<EntityOf<F>>): Partial<RowOf<F>>
 }
 
 export function describedRows<F extends Fields>(table: keyof Tables, fields: F): DescribedRows<F> {
-  const stored = Object.entries(fields)
-    .filter(([, field]) => field.isComputed !== true)
-    .map(([name, field]) => ({ name, column: columnOf(name), shape: shapeOf(field) }))
+  const stored = Object.entries(fields).filter(([, field]) => field.isComputed !== true)
+  const shapes = stored.map(([name, field]) => [name, shapeOf(field)] as const)
+  const rows = convertRows(table, ({ id }) => id, shapes)
+  const described: unknown = { ...rows, toChanges: rows.toRow }
+  return described as DescribedRows<F>
+}
 
-  function toChanges(changed: Readonly<Record<string, unknown>>) {
-    const given = stored.filter(({ name }) => Object.hasOwn(changed, name))
-    return Object.fromEntries(given.map(({ name, column }) => [column, cellOf(changed[name])]))
-  }
+export type Shapes = Readonly<Record<string, Shape<unknown>>>
+export type Shaped<S extends Shapes> = { readonly [Name in keyof S]: ReturnType<S[Name]> }
 
+export interface ShapedRows<Table extends keyof Tables, S extends Shapes> {
+  fromRow(row: Selectable<Tables[Table]>): Shaped<S>
+  toRow(
+    entity: Shaped<S>,
+  ): Pick<Insertable<Tables[Table]>, ColumnOf<keyof S & string> & keyof Insertable<Tables[Table]>>
+}
+
+/** For what has no description: every member is in the column of its name. `keyOf` names a row that is damaged. */
+export function shapedRows<Table extends keyof Tables, S extends Shapes>(
+  table: Table,
+  keyOf: (row: Selectable<Tables[Table]>) => string,
+  shapes: S,
+): ShapedRows<Table, S> {
+  const rows: unknown = convertRows(table, keyOf as KeyOf, Object.entries(shapes))
+  return rows as ShapedRows<Table, S>
+}
+
+type KeyOf = (row: Readonly<Record<string, unknown>>) => unknown
+
+function convertRows(
+  table: keyof Tables,
+  keyOf: KeyOf,
+  shapes: readonly (readonly [string, Shape<unknown>])[],
+) {
+  const members = shapes.map(([name, shape]) => ({ name, column: columnOf(name), shape }))
   return {
-    columns: stored.map(({ column }) => column) as (keyof RowOf<F> & string)[],
-    fromRow(row) {
-      const read = reading<Record<string, unknown>>(table, row.id, row)
+    columns: members.map(({ column }) => column),
+    fromRow(row: Readonly<Record<string, unknown>>) {
+      const read = reading(table, String(keyOf(row)), row)
       const entity: Record<string, unknown> = {}
-      for (const { name, column, shape } of stored) entity[name] = read(column, shape)
-      return entity as EntityOf<F>
+      for (const { name, column, shape } of members) entity[name] = read(column, shape)
+      return entity
     },
-    toRow: (entity) => toChanges(entity) as RowOf<F>,
-    toChanges: (changed) => toChanges(changed) as Partial<RowOf<F>>,
+    toRow(entity: Readonly<Record<string, unknown>>) {
+      const given = members.filter(({ name }) => Object.hasOwn(entity, name))
+      return Object.fromEntries(given.map(({ name, column }) => [column, cellOf(entity[name])]))
+    },
   }
 }
 

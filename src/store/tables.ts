@@ -83,13 +83,13 @@ interface RuleRow<Id> {
   updated_at: Instant
 }
 
-export type AuthPolicyRow = RuleRow<AuthPolicyId>
+type AuthPolicyRow = RuleRow<AuthPolicyId>
 
-export interface ExternalJwtSignerRow extends RuleRow<ExternalJwtSignerId> {
+interface ExternalJwtSignerRow extends RuleRow<ExternalJwtSignerId> {
   issuer: string
 }
 
-export interface CaRow extends RuleRow<CaId> {
+interface CaRow extends RuleRow<CaId> {
   fingerprint: string
   is_verified: number
   verification_token: string | null
@@ -259,7 +259,7 @@ export interface SessionEndingRow {
   keep_until: Instant
 }
 
-export interface RouterRunRow {
+interface RouterRunRow {
   router_id: IdentityId
   run: string
   feed: string
@@ -276,7 +276,7 @@ interface SessionContactRow {
   last_at: Instant
 }
 
-export interface SigningKeyRow {
+interface SigningKeyRow {
   kid: string
   generation: number
   purpose: string
@@ -288,7 +288,7 @@ export interface SigningKeyRow {
   token_life: Duration
 }
 
-export interface AuthorityRow {
+interface AuthorityRow {
   role: string
   generation: number
   certificate_pem: string

@@ -1,12 +1,20 @@
 /** Our own certificate authorities, their keys sealed (D-48). The generation decides between instances. */
-import type { Kysely, Selectable } from 'kysely'
-import {
-  AUTHORITY_ROLES,
-  type StoredAuthority,
-} from '../../domain/certificates/own/authority-record.ts'
+import type { Kysely } from 'kysely'
+import type { Instant } from '../../base/time/instant.ts'
+import { AUTHORITY_ROLES } from '../../domain/certificates/own/authority-record.ts'
 import type { Authorities } from '../../domain/certificates/stores.ts'
-import { oneOf, reading } from '../reading.ts'
-import type { AuthorityRow, Tables } from '../tables.ts'
+import { shapedRows } from '../described-rows.ts'
+import { integer, oneOf, text } from '../reading.ts'
+import type { Tables } from '../tables.ts'
+
+const { fromRow, toRow } = shapedRows('authorities', (row) => `${row.role}/${row.generation}`, {
+  role: oneOf(...AUTHORITY_ROLES),
+  generation: integer,
+  certificatePem: text,
+  sealedKey: text,
+  createdAt: integer<Instant>,
+  notAfter: integer<Instant>,
+})
 
 export function sqlAuthorities(db: Kysely<Tables>): Authorities {
   return {
@@ -24,28 +32,5 @@ export function sqlAuthorities(db: Kysely<Tables>): Authorities {
         .executeTakeFirstOrThrow()
       return numInsertedOrUpdatedRows === 1n
     },
-  }
-}
-
-function toRow(authority: StoredAuthority): AuthorityRow {
-  return {
-    role: authority.role,
-    generation: authority.generation,
-    certificate_pem: authority.certificatePem,
-    sealed_key: authority.sealedKey,
-    created_at: authority.createdAt,
-    not_after: authority.notAfter,
-  }
-}
-
-function fromRow(row: Selectable<AuthorityRow>): StoredAuthority {
-  const read = reading('authorities', `${row.role}/${row.generation}`, row)
-  return {
-    role: read('role', oneOf(...AUTHORITY_ROLES)),
-    generation: row.generation,
-    certificatePem: row.certificate_pem,
-    sealedKey: row.sealed_key,
-    createdAt: row.created_at,
-    notAfter: row.not_after,
   }
 }

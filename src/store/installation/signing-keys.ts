@@ -1,14 +1,25 @@
 /** Token signing keys, the private part sealed (D-23). The generation decides between instances. */
-import type { Kysely, Selectable } from 'kysely'
-import {
-  KEY_PURPOSES,
-  SIGNING_ALGORITHMS,
-  type StoredSigningKey,
-} from '../../domain/tokens/keys/signing-key.ts'
+import type { Kysely } from 'kysely'
+import type { Duration } from '../../base/time/duration.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import { KEY_PURPOSES, SIGNING_ALGORITHMS } from '../../domain/tokens/keys/signing-key.ts'
 import type { SigningKeyStore } from '../../domain/tokens/stores.ts'
+import { shapedRows } from '../described-rows.ts'
 import { insertRow } from '../fixed-query.ts'
-import { json, mapOf, oneOf, reading, text } from '../reading.ts'
-import type { SigningKeyRow, Tables } from '../tables.ts'
+import { integer, json, mapOf, oneOf, text } from '../reading.ts'
+import type { Tables } from '../tables.ts'
+
+const { fromRow, toRow } = shapedRows('signing_keys', ({ kid }) => kid, {
+  kid: text,
+  generation: integer,
+  purpose: oneOf(...KEY_PURPOSES),
+  algorithm: oneOf(...SIGNING_ALGORITHMS),
+  publicJwk: json(mapOf(text)),
+  sealedPrivateJwk: text,
+  createdAt: integer<Instant>,
+  activeFrom: integer<Instant>,
+  tokenLife: integer<Duration>,
+})
 
 export function sqlSigningKeys(db: Kysely<Tables>): SigningKeyStore {
   return {
@@ -38,34 +49,5 @@ export function sqlSigningKeys(db: Kysely<Tables>): SigningKeyStore {
       const rows = await query.returningAll().execute()
       return rows.map(fromRow)
     },
-  }
-}
-
-function toRow(key: StoredSigningKey): SigningKeyRow {
-  return {
-    kid: key.kid,
-    generation: key.generation,
-    purpose: key.purpose,
-    algorithm: key.algorithm,
-    public_jwk: JSON.stringify(key.publicJwk),
-    sealed_private_jwk: key.sealedPrivateJwk,
-    created_at: key.createdAt,
-    active_from: key.activeFrom,
-    token_life: key.tokenLife,
-  }
-}
-
-function fromRow(row: Selectable<SigningKeyRow>): StoredSigningKey {
-  const read = reading('signing_keys', row.kid, row)
-  return {
-    kid: row.kid,
-    generation: row.generation,
-    purpose: read('purpose', oneOf(...KEY_PURPOSES)),
-    algorithm: read('algorithm', oneOf(...SIGNING_ALGORITHMS)),
-    publicJwk: read('public_jwk', json(mapOf(text))),
-    sealedPrivateJwk: row.sealed_private_jwk,
-    createdAt: row.created_at,
-    activeFrom: row.active_from,
-    tokenLife: row.token_life,
   }
 }

@@ -1,25 +1,14 @@
 /** Authentication policies. The requirements are one JSON column, because nothing searches in them. */
-import type { Kysely, Selectable } from 'kysely'
-import type { ExternalJwtSignerId } from '../../base/ids.ts'
+import type { Kysely } from 'kysely'
+import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
 import { isStorable } from '../../base/text.ts'
 import { eachDemand } from '../../domain/factors/proven.ts'
-import type { AuthPolicy } from '../../domain/policies/auth-policy.ts'
 import type { AuthPolicies } from '../../domain/policies/stores.ts'
 import { insertUnique } from '../insert-unique.ts'
-import {
-  boolean,
-  integer,
-  json,
-  listOf,
-  object,
-  optional,
-  reading,
-  tags,
-  text,
-} from '../reading.ts'
-import type { AuthPolicyRow, Tables } from '../tables.ts'
+import { boolean, integer, listOf, object, optional, text } from '../reading.ts'
+import type { Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
-import { ruleTable } from './rule-table.ts'
+import { ruleRows, ruleTable } from './rule-table.ts'
 
 const PASSKEY = object({ allowed: boolean })
 
@@ -49,6 +38,8 @@ function unlessMissing(value: unknown): boolean {
   return value === undefined ? false : boolean(value)
 }
 
+const { fromRow, toRow } = ruleRows('auth_policies', { id: text<AuthPolicyId> }, BODY)
+
 export function sqlAuthPolicies(db: Kysely<Tables>): AuthPolicies {
   return {
     ...ruleTable(db, 'auth_policies', fromRow),
@@ -72,29 +63,5 @@ export function sqlAuthPolicies(db: Kysely<Tables>): AuthPolicies {
       const { id, created_at: _, ...changes } = toRow(policy)
       return updateUnique(db, 'auth_policies', { id }, changes, { 'name-in-use': 'name' })
     },
-  }
-}
-
-function toRow({ primary, secondary, ...policy }: AuthPolicy): AuthPolicyRow {
-  const body: ReturnType<typeof BODY> = { primary, secondary }
-  return {
-    id: policy.id,
-    name: policy.name,
-    body: JSON.stringify(body),
-    tags: JSON.stringify(policy.tags),
-    created_at: policy.createdAt,
-    updated_at: policy.updatedAt,
-  }
-}
-
-function fromRow(row: Selectable<AuthPolicyRow>): AuthPolicy {
-  const read = reading('auth_policies', row.id, row)
-  return {
-    id: row.id,
-    name: row.name,
-    ...read('body', json(BODY)),
-    tags: read('tags', json(tags)),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
   }
 }

@@ -1,25 +1,13 @@
 /** Third-party CAs. Names and certificates are unique; fields that are never searched are one JSON column. */
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely } from 'kysely'
+import type { CaId } from '../../base/ids.ts'
 import type { Cas } from '../../domain/certificates/stores.ts'
-import type { Ca } from '../../domain/certificates/third-party/ca.ts'
 import { CLAIM_LOCATIONS, CLAIM_MATCHERS, CLAIM_PARSERS } from '../../entities/ca.ts'
 import { insertUnique } from '../insert-unique.ts'
-import {
-  boolean,
-  integer,
-  json,
-  listOf,
-  object,
-  oneOf,
-  optional,
-  reading,
-  tags,
-  text,
-  truth,
-} from '../reading.ts'
-import type { CaRow, Tables } from '../tables.ts'
+import { boolean, integer, listOf, object, oneOf, optional, text, truth } from '../reading.ts'
+import type { Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
-import { ruleTable } from './rule-table.ts'
+import { ruleRows, ruleTable } from './rule-table.ts'
 
 const BODY = object({
   certPem: text,
@@ -39,6 +27,14 @@ const BODY = object({
     }),
   ),
 })
+
+const OWN = {
+  id: text<CaId>,
+  fingerprint: text,
+  isVerified: truth,
+  verificationToken: optional(text),
+}
+const { fromRow, toRow } = ruleRows('cas', OWN, BODY)
 
 export function sqlCas(db: Kysely<Tables>): Cas {
   return {
@@ -65,37 +61,5 @@ export function sqlCas(db: Kysely<Tables>): Cas {
         .executeTakeFirst()
       return numUpdatedRows === 1n
     },
-  }
-}
-
-function toRow(ca: Ca): CaRow {
-  const { id, name, fingerprint, isVerified, verificationToken, tags, ...more } = ca
-  const { createdAt, updatedAt, ...rest } = more
-  const body: ReturnType<typeof BODY> = rest
-  return {
-    id,
-    name,
-    fingerprint,
-    is_verified: isVerified ? 1 : 0,
-    verification_token: verificationToken ?? null,
-    body: JSON.stringify(body),
-    tags: JSON.stringify(tags),
-    created_at: createdAt,
-    updated_at: updatedAt,
-  }
-}
-
-function fromRow(row: Selectable<CaRow>): Ca {
-  const read = reading('cas', row.id, row)
-  return {
-    id: row.id,
-    name: row.name,
-    fingerprint: row.fingerprint,
-    isVerified: read('is_verified', truth),
-    verificationToken: read('verification_token', optional(text)),
-    ...read('body', json(BODY)),
-    tags: read('tags', json(tags)),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
   }
 }

@@ -1,27 +1,13 @@
 /** External JWT signers. Names and issuers are unique; the rest is one JSON column, because nothing searches in it. */
-import type { Kysely, Selectable } from 'kysely'
-import {
-  type ExternalJwtSigner,
-  type SignerKeys,
-  TARGET_TOKENS,
-} from '../../domain/ext-jwt/signer.ts'
+import type { Kysely } from 'kysely'
+import type { ExternalJwtSignerId } from '../../base/ids.ts'
+import { type SignerKeys, TARGET_TOKENS } from '../../domain/ext-jwt/signer.ts'
 import type { ExternalJwtSigners } from '../../domain/ext-jwt/stores.ts'
 import { insertUnique } from '../insert-unique.ts'
-import {
-  boolean,
-  json,
-  listOf,
-  object,
-  oneOf,
-  optional,
-  reading,
-  type Shape,
-  tags,
-  text,
-} from '../reading.ts'
-import type { ExternalJwtSignerRow, Tables } from '../tables.ts'
+import { boolean, listOf, object, oneOf, optional, type Shape, text } from '../reading.ts'
+import type { Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
-import { ruleTable } from './rule-table.ts'
+import { ruleRows, ruleTable } from './rule-table.ts'
 
 const JWKS = object({ kind: oneOf('jwks'), jwksEndpoint: text })
 const CERTIFICATE = object({ kind: oneOf('certificate'), certPem: text, kid: optional(text) })
@@ -42,6 +28,9 @@ const BODY = object({
   targetToken: oneOf(...TARGET_TOKENS),
 })
 
+const OWN = { id: text<ExternalJwtSignerId>, issuer: text }
+const { fromRow, toRow } = ruleRows('external_jwt_signers', OWN, BODY)
+
 export function sqlExternalJwtSigners(db: Kysely<Tables>): ExternalJwtSigners {
   return {
     ...ruleTable(db, 'external_jwt_signers', fromRow),
@@ -59,32 +48,5 @@ export function sqlExternalJwtSigners(db: Kysely<Tables>): ExternalJwtSigners {
         'issuer-in-use': 'issuer',
       })
     },
-  }
-}
-
-function toRow(signer: ExternalJwtSigner): ExternalJwtSignerRow {
-  const { id, name, issuer, tags, createdAt, updatedAt, ...rest } = signer
-  const body: ReturnType<typeof BODY> = rest
-  return {
-    id,
-    name,
-    issuer,
-    body: JSON.stringify(body),
-    tags: JSON.stringify(tags),
-    created_at: createdAt,
-    updated_at: updatedAt,
-  }
-}
-
-function fromRow(row: Selectable<ExternalJwtSignerRow>): ExternalJwtSigner {
-  const read = reading('external_jwt_signers', row.id, row)
-  return {
-    id: row.id,
-    name: row.name,
-    issuer: row.issuer,
-    ...read('body', json(BODY)),
-    tags: read('tags', json(tags)),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
   }
 }

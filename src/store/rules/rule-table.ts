@@ -1,9 +1,45 @@
-/** Common to the tables of rules: get one by id, list all by name, and delete one. */
-import { type Kysely, type Selectable, sql } from 'kysely'
+/**
+ * Common to the tables of rules. Fields that are never searched are one JSON column, `body`. One rule is read or deleted
+ * by its id; all are listed by name.
+ */
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import { isStorable } from '../../base/text.ts'
+import type { Instant } from '../../base/time/instant.ts'
+import { type Shaped, type Shapes, shapedRows } from '../described-rows.ts'
+import { integer, json, reading, type Shape, tags, text } from '../reading.ts'
 import type { Tables } from '../tables.ts'
 
 type RuleTable = 'auth_policies' | 'cas' | 'external_jwt_signers'
+
+const COMMON = {
+  name: text,
+  tags: json(tags),
+  createdAt: integer<Instant>,
+  updatedAt: integer<Instant>,
+}
+
+interface RuleRows<Table extends RuleTable, Rule> {
+  fromRow(row: Selectable<Tables[Table]>): Rule
+  toRow(rule: Rule): Insertable<Tables[Table]>
+}
+
+/** `own`: its columns besides those that every rule has. */
+export function ruleRows<Table extends RuleTable, Own extends Shapes, Body extends object>(
+  table: Table,
+  own: Own,
+  body: Shape<Body>,
+): RuleRows<Table, Shaped<typeof COMMON> & Shaped<Own> & Body> {
+  const rows = shapedRows(table, (row) => (row as Stored).id, { ...COMMON, ...own })
+  return {
+    fromRow: (row) => ({
+      ...rows.fromRow(row),
+      ...reading(table, (row as Stored).id, row as Stored)('body', json(body)),
+    }),
+    toRow: (rule) => ({ ...rows.toRow(rule), body: JSON.stringify(body(rule)) }) as never,
+  }
+}
+
+type Stored = Readonly<Record<'id' | 'body', string>>
 
 export function ruleTable<Table extends RuleTable, Rule>(
   db: Kysely<Tables>,

@@ -1,14 +1,29 @@
 /** Devices that wait until a user approves their sign-in, by the hashes of their two codes. D-440. */
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import { networkOf, siteOf } from '../../base/network.ts'
+import type { SecretHash } from '../../base/secrets/vault.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { DeviceCode } from '../../domain/device/device-code.ts'
 import type { DeviceCodes } from '../../domain/device/stores.ts'
+import { shapedRows } from '../described-rows.ts'
 import { insertRow } from '../fixed-query.ts'
-import { json, listOf, oneOf, reading, text } from '../reading.ts'
+import { integer, json, listOf, oneOf, optional, text } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { DeviceCodeRow, Tables } from '../tables.ts'
 
-const ANSWERS = ['pending', 'approved', 'denied'] as const
+const ROWS = shapedRows('device_codes', (row) => row.user_code_hash, {
+  hash: text<SecretHash>,
+  userCodeHash: text<SecretHash>,
+  clientId: text,
+  issuer: text<DeviceCode['issuer']>,
+  scopes: json(listOf(text<DeviceCode['scopes'][number]>)),
+  address: text,
+  userAgent: optional(text),
+  requestedAt: integer<Instant>,
+  expiresAt: integer<Instant>,
+  polledAt: optional(integer<Instant>),
+  answer: oneOf('pending', 'approved', 'denied'),
+})
 
 const select = (db: Kysely<Tables>) => db.selectFrom('device_codes').selectAll()
 
@@ -71,38 +86,10 @@ export function sqlDeviceCodes(db: Kysely<Tables>): DeviceCodes {
   }
 }
 
-function toRow(code: DeviceCode): DeviceCodeRow {
-  return {
-    hash: code.hash,
-    user_code_hash: code.userCodeHash,
-    client_id: code.clientId,
-    issuer: code.issuer,
-    scopes: JSON.stringify(code.scopes),
-    network: networkOf(code.address),
-    address: code.address,
-    user_agent: code.userAgent ?? null,
-    requested_at: code.requestedAt,
-    expires_at: code.expiresAt,
-    poll_interval: code.interval,
-    polled_at: code.polledAt ?? null,
-    answer: code.answer,
-  }
+function toRow({ interval, ...code }: DeviceCode): Insertable<DeviceCodeRow> {
+  return { ...ROWS.toRow(code), poll_interval: interval, network: networkOf(code.address) }
 }
 
 function fromRow(row: Selectable<DeviceCodeRow>): DeviceCode {
-  const read = reading('device_codes', row.user_code_hash, row)
-  return {
-    hash: row.hash,
-    userCodeHash: row.user_code_hash,
-    clientId: row.client_id,
-    issuer: row.issuer,
-    scopes: read('scopes', json(listOf(text<DeviceCode['scopes'][number]>))),
-    address: row.address,
-    userAgent: row.user_agent ?? undefined,
-    requestedAt: row.requested_at,
-    expiresAt: row.expires_at,
-    interval: row.poll_interval,
-    polledAt: row.polled_at ?? undefined,
-    answer: read('answer', oneOf(...ANSWERS)),
-  }
+  return { ...ROWS.fromRow(row), interval: row.poll_interval }
 }

@@ -1,5 +1,6 @@
 /** Running routers and their newest confirmations: D-381. */
-import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { Insertable, Kysely } from 'kysely'
+import type { IdentityId } from '../../base/ids.ts'
 import { type Instant, later } from '../../base/time/instant.ts'
 import { readPosition, writePosition } from '../../domain/sessions/confirming/position.ts'
 import type {
@@ -8,14 +9,35 @@ import type {
   RunChange,
   Step,
 } from '../../domain/sessions/confirming/stores.ts'
-import { integer, json, listOf, object, reading, type Shape, text } from '../reading.ts'
+import { shapedRows } from '../described-rows.ts'
+import { integer, json, listOf, object, optional, type Shape, text } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'
-import type { RouterRunRow, Tables } from '../tables.ts'
+import type { Tables } from '../tables.ts'
 
 /** How many confirmations a row remembers, to say when an ending was confirmed. */
 const MOST_STEPS = 32
 /** How many runs a router can have. */
 const MOST_RUNS = 8
+
+const position: Shape<Step['position']> = (value) => {
+  const found = readPosition(text(value))
+  if (found === undefined) throw new TypeError('not a position')
+  return found
+}
+
+export const STEPS: Shape<readonly Step[]> = json(
+  listOf(object({ position, at: integer<Instant> })),
+)
+
+const { fromRow, toRow } = shapedRows('router_runs', (row) => row.router_id, {
+  routerId: text<IdentityId>,
+  run: text,
+  feed: text,
+  openedAt: integer<Instant>,
+  closedAt: optional(integer<Instant>),
+  contactAt: integer<Instant>,
+  steps: STEPS,
+})
 
 export function sqlRouterRuns(db: Kysely<Tables>): RouterRuns {
   return {
@@ -42,7 +64,7 @@ export function sqlRouterRuns(db: Kysely<Tables>): RouterRuns {
       const blank = new Map(inOrder.map((change) => [keyOf(change), blankRun(change)]))
       await db
         .insertInto('router_runs')
-        .values([...blank.values()].map(toRow))
+        .values([...blank.values()].map(rowOf))
         .onConflict((conflict) => conflict.doNothing())
         .execute()
       const rows = await db
@@ -62,7 +84,7 @@ export function sqlRouterRuns(db: Kysely<Tables>): RouterRuns {
       }
       await db
         .insertInto('router_runs')
-        .values([...changed.values()].map(toRow))
+        .values([...changed.values()].map(rowOf))
         .onConflict((conflict) =>
           conflict.columns(['router_id', 'run']).doUpdateSet((eb) => ({
             feed: eb.ref('excluded.feed'),
@@ -129,33 +151,13 @@ function blankRun({ routerId, run, contactAt }: RunChange): RouterRun {
   return { routerId, run, ...feed, contactAt, steps: [] }
 }
 
+/** Positions are texts in the row. */
+function rowOf(run: RouterRun): Insertable<Tables['router_runs']> {
+  return { ...toRow(run), steps: writeSteps(run.steps) }
+}
+
 function keyOf({ routerId, run }: Pick<RouterRun, 'routerId' | 'run'>): string {
   return `${routerId} ${run}`
-}
-
-function toRow(run: RouterRun): Insertable<RouterRunRow> {
-  return {
-    router_id: run.routerId,
-    run: run.run,
-    feed: run.feed,
-    opened_at: run.openedAt,
-    closed_at: run.closedAt ?? null,
-    contact_at: run.contactAt,
-    steps: writeSteps(run.steps),
-  }
-}
-
-function fromRow(row: Selectable<RouterRunRow>): RouterRun {
-  const read = reading('router_runs', row.router_id, row)
-  return {
-    routerId: row.router_id,
-    run: row.run,
-    feed: row.feed,
-    openedAt: row.opened_at,
-    closedAt: row.closed_at ?? undefined,
-    contactAt: row.contact_at,
-    steps: read('steps', STEPS),
-  }
 }
 
 export function writeSteps(steps: readonly Step[]): string {
@@ -163,13 +165,3 @@ export function writeSteps(steps: readonly Step[]): string {
     steps.slice(-MOST_STEPS).map(({ position, at }) => ({ position: writePosition(position), at })),
   )
 }
-
-const position: Shape<Step['position']> = (value) => {
-  const found = readPosition(text(value))
-  if (found === undefined) throw new TypeError('not a position')
-  return found
-}
-
-export const STEPS: Shape<readonly Step[]> = json(
-  listOf(object({ position, at: integer<Instant> })),
-)
