@@ -4,6 +4,7 @@ import type { Field, Fields, SelfName, ShownName, ValueOf } from '../entities/fi
 import { Links, Reference, Tags, Timestamp } from './envelope.ts'
 
 const TextMap = z.record(z.string(), z.string())
+const AnyMap = z.record(z.string(), z.unknown())
 
 /** A field in JSON: times are text, missing values are null. */
 export type JsonOf<F extends Field> = F extends { isOptional: true } ? Given<F> | null : Given<F>
@@ -16,13 +17,15 @@ type Given<F extends Field> = F['type'] extends 'time'
       ? z.infer<typeof Tags>
       : F['type'] extends 'text-map'
         ? z.infer<typeof TextMap>
-        : F['type'] extends 'reference'
-          ? z.infer<typeof Reference>
-          : F extends { choices: readonly string[] }
-            ? ValueOf<F>
-            : F['type'] extends 'text'
-              ? string
-              : ValueOf<F>
+        : F['type'] extends 'any-map'
+          ? z.infer<typeof AnyMap>
+          : F['type'] extends 'reference'
+            ? z.infer<typeof Reference>
+            : F extends { choices: readonly string[] }
+              ? ValueOf<F>
+              : F['type'] extends 'text'
+                ? string
+                : ValueOf<F>
 
 type ShapeOf<F extends Fields, Name extends keyof F> = {
   [N in Name]: z.ZodType<JsonOf<F[N]>>
@@ -65,6 +68,8 @@ function givenType({ type, choices }: Field): z.ZodType {
       return Tags
     case 'text-map':
       return TextMap
+    case 'any-map':
+      return AnyMap
     case 'reference':
       return Reference
   }

@@ -1,6 +1,8 @@
 /** Passkeys in both APIs: D-434. What goes to and comes from a browser has the JSON forms of WebAuthn Level 3 §5.1. */
 import { z } from 'zod'
-import { detail, Links, Timestamp } from './envelope.ts'
+import { PASSKEY } from '../entities/passkey.ts'
+import { ownShape } from './described.ts'
+import { detail } from './envelope.ts'
 
 const Descriptor = z.object({
   type: z.literal('public-key'),
@@ -46,18 +48,7 @@ export const PasskeyAnswer = z.looseObject({
 
 export const RenamedPasskey = z.looseObject({ name: z.string() })
 
-export const Passkey = z.object({
-  id: z.string(),
-  name: z.string(),
-  createdAt: Timestamp,
-  lastUsedAt: Timestamp.nullable(),
-  rpId: z.string().describe('The host that it works at.'),
-  aaguid: z.string().describe('The model of the authenticator, as it says itself.'),
-  transports: z.array(z.string()),
-  isBackupEligible: z.boolean().describe('Whether it can be copied to other devices.'),
-  isBackedUp: z.boolean(),
-  _links: Links,
-})
+export const Passkey = ownShape(PASSKEY)
 export type Passkey = z.infer<typeof Passkey>
 
 export const PasskeyReply = detail(Passkey)

@@ -19,6 +19,8 @@ interface Values {
   readonly map: Tags
   /** Texts by name. */
   readonly 'text-map': Readonly<Record<string, string>>
+  /** JSON values by name. */
+  readonly 'any-map': Readonly<Record<string, unknown>>
   /** Another entity: its id, its name and a link. Always computed. */
   readonly reference: never
 }
@@ -109,7 +111,7 @@ export type RowOf<F extends Fields> = {
 
 type CellOf<F extends Field> = F['type'] extends 'boolean'
   ? number
-  : F['type'] extends 'texts' | 'map' | 'text-map'
+  : F['type'] extends 'texts' | 'map' | 'text-map' | 'any-map'
     ? string
     : F extends { choices: readonly string[] }
       ? string

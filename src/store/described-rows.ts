@@ -121,6 +121,8 @@ function givenShape({ type, choices }: Field): Shape<unknown> {
       return json(tags)
     case 'text-map':
       return json(mapOf(text))
+    case 'any-map':
+      return json(mapOf((value) => value))
     case 'reference':
       throw new Error('a reference is computed, and in no row')
   }

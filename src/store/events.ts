@@ -3,32 +3,22 @@ import type { ExpressionBuilder, Kysely, Selectable, Transaction } from 'kysely'
 import type { IdentityId } from '../base/ids.ts'
 import { isStorable } from '../base/text.ts'
 import type { AuditEvent } from '../domain/audit/events.ts'
-import { type EventNames, type RecordedEvent, recorded } from '../domain/audit/recorded-event.ts'
+import { type EventNames, recorded } from '../domain/audit/recorded-event.ts'
 import type { Events } from '../domain/audit/stores.ts'
 import type { EVENT_FIELDS } from '../domain/lists/fields.ts'
+import { EVENT } from '../entities/event.ts'
+import { describedRows, listColumns } from './described-rows.ts'
 import type { ListFacts } from './dialects/list-facts.ts'
 import { fixedQuery } from './fixed-query.ts'
 import { type Listed, listRows } from './lists/list-rows.ts'
-import { json, mapOf, optional, reading } from './reading.ts'
 import { removeBefore } from './remove-before.ts'
 import type { EventRow, Tables } from './tables.ts'
 
+const { fromRow } = describedRows('events', EVENT)
+
 const LIST: Listed<'events', typeof EVENT_FIELDS> = {
   table: 'events',
-  columns: {
-    id: 'id',
-    at: 'at',
-    type: 'type',
-    identityId: 'identity_id',
-    identityName: 'identity_name',
-    sessionId: 'session_id',
-    actorId: 'actor_id',
-    actorName: 'actor_name',
-    address: 'address',
-    requestId: 'request_id',
-    userAgent: 'user_agent',
-    reason: 'reason',
-  },
+  columns: listColumns(EVENT),
   order: { field: 'at', direction: 'desc' },
 }
 
@@ -165,27 +155,5 @@ export function eventRow(what: AuditEvent): EventColumns {
     reason: event.reason ?? null,
     details: event.details === undefined ? null : JSON.stringify(event.details),
     count: event.count,
-  }
-}
-
-const anything = (value: unknown): unknown => value
-
-function fromRow(row: Selectable<EventRow>): RecordedEvent {
-  const read = reading('events', row.id, row)
-  return {
-    id: row.id,
-    at: row.at,
-    type: row.type,
-    identityId: row.identity_id ?? undefined,
-    identityName: row.identity_name ?? undefined,
-    sessionId: row.session_id ?? undefined,
-    actorId: row.actor_id ?? undefined,
-    actorName: row.actor_name ?? undefined,
-    address: row.address ?? undefined,
-    requestId: row.request_id ?? undefined,
-    userAgent: row.user_agent ?? undefined,
-    reason: row.reason ?? undefined,
-    details: read('details', optional(json(mapOf(anything)))),
-    count: row.count,
   }
 }

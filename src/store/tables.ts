@@ -10,10 +10,8 @@ import type {
   AuthenticatorId,
   AuthPolicyId,
   CaId,
-  EventId,
   ExternalJwtSignerId,
   IdentityId,
-  RequestId,
   TotpEnrollmentId,
 } from '../base/ids.ts'
 import type { SecretHash } from '../base/secrets/vault.ts'
@@ -23,6 +21,7 @@ import type { FactorOwner } from '../domain/factors/factor-owner.ts'
 import type { AuthRequestKey } from '../domain/login/request/auth-request.ts'
 import type { EndedSubject, OidcSession } from '../domain/sessions/api-session.ts'
 import type { ENROLLMENT_OF_ANY_METHOD } from '../entities/enrollment.ts'
+import type { EVENT } from '../entities/event.ts'
 import type { RowOf } from '../entities/field.ts'
 import type { IDENTITY } from '../entities/identity.ts'
 import type { PASSKEY } from '../entities/passkey.ts'
@@ -297,22 +296,7 @@ interface AuthorityRow {
   not_after: Instant
 }
 
-export interface EventRow {
-  id: EventId
-  at: Instant
-  type: string
-  actor_id: IdentityId | null
-  identity_id: IdentityId | null
-  session_id: ApiSessionId | null
-  address: string | null
-  request_id: RequestId | null
-  user_agent: string | null
-  reason: string | null
-  details: Json | null
-  /** The names at the time (D-350). Events of older versions have none. */
-  identity_name: string | null
-  actor_name: string | null
-  /** How often it happened; more than once if repeats were folded (D-207). */
+export interface EventRow extends Omit<RowOf<typeof EVENT>, 'count'> {
   count: Generated<number>
   fold_key: Generated<string | null>
 }

@@ -8,6 +8,7 @@ import { AUTH_POLICY } from '../../entities/auth-policy.ts'
 import { AUTHENTICATOR } from '../../entities/authenticator.ts'
 import { CA } from '../../entities/ca.ts'
 import { ENROLLMENT } from '../../entities/enrollment.ts'
+import { EVENT } from '../../entities/event.ts'
 import { EXTERNAL_JWT_SIGNER, PUBLIC_SIGNER } from '../../entities/external-jwt-signer.ts'
 import type { Fields, ListedName } from '../../entities/field.ts'
 import { IDENTITY } from '../../entities/identity.ts'
@@ -33,24 +34,7 @@ export const SIGNER_FIELDS = listFieldsOf(EXTERNAL_JWT_SIGNER)
 
 export const CA_FIELDS = listFieldsOf(CA)
 
-/** Without `details`: it differs for each type of event. */
-export const EVENT_FIELDS = {
-  fields: {
-    id: TEXT,
-    at: TIME,
-    type: TEXT,
-    identityId: TEXT,
-    identityName: TEXT,
-    sessionId: TEXT,
-    actorId: TEXT,
-    actorName: TEXT,
-    address: TEXT,
-    requestId: TEXT,
-    userAgent: TEXT,
-    reason: TEXT,
-  },
-  hasTags: false,
-} as const satisfies ListFields
+export const EVENT_FIELDS = listFieldsOf(EVENT)
 
 export const SIGNING_KEY_FIELDS = {
   fields: {

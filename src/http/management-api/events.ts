@@ -1,6 +1,5 @@
 /** /events of the management API: the audit log. API 3.3, 4.8. */
 import type { EventId } from '../../base/ids.ts'
-import { toRfc3339 } from '../../base/time/instant.ts'
 import {
   type Event,
   type EventLine,
@@ -11,8 +10,10 @@ import { findEvent, listEvents } from '../../domain/audit/read-events.ts'
 import type { RecordedEvent } from '../../domain/audit/recorded-event.ts'
 import { EVENT_FIELDS } from '../../domain/lists/fields.ts'
 import type { Stores } from '../../domain/stores.ts'
+import { EVENT } from '../../entities/event.ts'
 import { found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
+import { managedFields } from '../edge-api/described-body.ts'
 
 export function addEvents(api: Api, ports: Pick<Stores, 'events'>): void {
   api.add(
@@ -46,20 +47,5 @@ function show(event: RecordedEvent): Event {
 
 /** The audit output writes the same shape (D-134). */
 export function eventLine(event: RecordedEvent): EventLine {
-  return {
-    id: event.id,
-    at: toRfc3339(event.at),
-    type: event.type,
-    identityId: event.identityId ?? null,
-    identityName: event.identityName ?? null,
-    sessionId: event.sessionId ?? null,
-    actorId: event.actorId ?? null,
-    actorName: event.actorName ?? null,
-    address: event.address ?? null,
-    requestId: event.requestId ?? null,
-    userAgent: event.userAgent ?? null,
-    reason: event.reason ?? null,
-    details: event.details ?? null,
-    count: event.count,
-  }
+  return managedFields(EVENT, event)
 }
