@@ -4,6 +4,7 @@
  */
 import { pathOf } from '../api/edge-api.ts'
 import { openApi, type SessionValues } from '../api/open-api.ts'
+import type { Run } from '../table/command.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { plain, printJson } from '../terminal/output.ts'
 import { findNamed, idOf } from './entities/names.ts'
@@ -28,11 +29,7 @@ export async function verifyCa(
   return EXIT.ok
 }
 
-export async function showToken(
-  values: SessionValues,
-  io: Io,
-  [name = '']: readonly string[],
-): Promise<ExitCode> {
+export const showToken: Run<SessionValues> = async (values, io, [name = '']) => {
   const api = await openApi(values, io)
   const ca = await findNamed(api, CAS, name)
   const { verificationToken: token } = ca
@@ -44,11 +41,7 @@ export async function showToken(
   return EXIT.ok
 }
 
-export async function showJwt(
-  values: SessionValues,
-  io: Io,
-  [name = '']: readonly string[],
-): Promise<ExitCode> {
+export const showJwt: Run<SessionValues> = async (values, io, [name = '']) => {
   const api = await openApi(values, io)
   const ca = await findNamed(api, CAS, name)
   const jwt = (await api.getText(pathOf(CAS.path, idOf(ca), 'jwt'))).trim()

@@ -1,7 +1,8 @@
 /** `latchkey describe identity`: everything that an administrator looks at first, on one page. */
 import { pathOf, quoted } from '../api/edge-api.ts'
 import { openApi, type SessionValues } from '../api/open-api.ts'
-import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
+import type { Run } from '../table/command.ts'
+import { EXIT, type Io } from '../terminal/io.ts'
 import { printFields, printJson } from '../terminal/output.ts'
 import { type Column, detailsOf, type Row } from './entities/columns.ts'
 import { printRows } from './entities/list-entities.ts'
@@ -23,11 +24,7 @@ interface Part {
   readonly total: number
 }
 
-export async function describeIdentity(
-  values: SessionValues,
-  io: Io,
-  [name = '']: readonly string[],
-): Promise<ExitCode> {
+export const describeIdentity: Run<SessionValues> = async (values, io, [name = '']) => {
   const api = await openApi(values, io)
   const identity = await findNamed(api, IDENTITIES, name)
   const own = pathOf(IDENTITIES.path, idOf(identity))

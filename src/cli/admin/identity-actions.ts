@@ -2,6 +2,7 @@
 import { pathOf } from '../api/edge-api.ts'
 import { openAnonymous } from '../api/open-anonymous.ts'
 import { openApi, type SessionValues } from '../api/open-api.ts'
+import type { Run } from '../table/command.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { plain, printJson } from '../terminal/output.ts'
 import type { Row } from './entities/columns.ts'
@@ -45,11 +46,7 @@ export async function disableIdentities(
   )
 }
 
-export async function enableIdentities(
-  values: SessionValues,
-  io: Io,
-  names: readonly string[],
-): Promise<ExitCode> {
+export const enableIdentities: Run<SessionValues> = async (values, io, names) => {
   const { api, identities } = await openIdentities(names, values, io)
   return forEach(identities, values, io, async (identity) => {
     await api.send('POST', pathOf(IDENTITIES.path, idOf(identity), 'enable'), {})
@@ -58,11 +55,7 @@ export async function enableIdentities(
 }
 
 /** By username, by the id of the authenticator, or by the identity. */
-export async function unlock(
-  values: SessionValues,
-  io: Io,
-  names: readonly string[],
-): Promise<ExitCode> {
+export const unlock: Run<SessionValues> = async (values, io, names) => {
   const api = await openApi(values, io)
   const passwords: Row[] = []
   for (const name of names) {
@@ -74,11 +67,7 @@ export async function unlock(
   })
 }
 
-export async function removeMfa(
-  values: ConfirmedValues,
-  io: Io,
-  names: readonly string[],
-): Promise<ExitCode> {
+export const removeMfa: Run<ConfirmedValues> = async (values, io, names) => {
   const { api, identities } = await openIdentities(names, values, io)
   const titles = identities.map(titleOf).join(', ')
   await confirm(plain(`Remove the second factors of ${titles}?`), values, io)
@@ -88,11 +77,7 @@ export async function removeMfa(
   })
 }
 
-export async function listPasskeys(
-  values: SessionValues,
-  io: Io,
-  [name = '']: readonly string[],
-): Promise<ExitCode> {
+export const listPasskeys: Run<SessionValues> = async (values, io, [name = '']) => {
   const { api, identities } = await openIdentities([name], values, io)
   for (const identity of identities) {
     const { rows } = await api.list(pathOf(IDENTITIES.path, idOf(identity), 'passkeys'))
@@ -111,11 +96,7 @@ const PASSKEY_COLUMNS = [
   { title: 'LAST USED', path: 'lastUsedAt' },
 ]
 
-export async function removePasskey(
-  values: ConfirmedValues,
-  io: Io,
-  [name = '', id = '']: readonly string[],
-): Promise<ExitCode> {
+export const removePasskey: Run<ConfirmedValues> = async (values, io, [name = '', id = '']) => {
   const { api, identities } = await openIdentities([name], values, io)
   await confirm(plain(`Remove the passkey ${id} of ${identities.map(titleOf).join()}?`), values, io)
   return forEach(identities, values, io, async (identity) => {

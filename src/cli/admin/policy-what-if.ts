@@ -2,7 +2,8 @@
 import type { PolicyPreview } from '../../contract/management/auth-policy-preview.ts'
 import { pathOf } from '../api/edge-api.ts'
 import { openApi } from '../api/open-api.ts'
-import { EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import type { Run } from '../table/command.ts'
+import { EXIT, Misuse } from '../terminal/io.ts'
 import { plain, printJson } from '../terminal/output.ts'
 import { bodyOf, type OptionValues, optionFor } from './entities/fields.ts'
 import { findNamed, idOf } from './entities/names.ts'
@@ -10,11 +11,7 @@ import { resourceOf } from './entities/resources.ts'
 import { readersOf, type WriteValues } from './entities/write-entity.ts'
 import { readJson } from './given-files.ts'
 
-export async function policyWhatIf(
-  values: WriteValues,
-  io: Io,
-  [name = '']: readonly string[],
-): Promise<ExitCode> {
+export const policyWhatIf: Run<WriteValues> = async (values, io, [name = '']) => {
   const policies = resourceOf('policy')
   const fields = policies.update?.fields ?? []
   const api = await openApi(values, io, (path) => optionFor(fields, path))

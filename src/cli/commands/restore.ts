@@ -12,6 +12,7 @@ import { CONFIG_FILE } from '../../config/load.ts'
 import { type HomeOptions, type HomeValues, readHomeOptions } from '../home/home-options.ts'
 import { loadInstalled } from '../home/installed-config.ts'
 import { readPassphrase } from '../home/passphrase.ts'
+import type { Run } from '../table/command.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { createProgress } from '../terminal/progress.ts'
 
@@ -21,11 +22,7 @@ interface RestoreValues extends HomeValues {
   readonly force?: boolean
 }
 
-export async function restore(
-  values: RestoreValues,
-  io: Io,
-  [path = '']: readonly string[],
-): Promise<ExitCode> {
+export const restore: Run<RestoreValues> = async (values, io, [path = '']) => {
   const isVerifying = values.verify === true
   if (isVerifying && values.force === true) throw new Misuse('--verify replaces nothing')
   const file = io.resolve(path)

@@ -1,5 +1,6 @@
 /** `latchkey context list`, `use` and `remove`. */
 import { openContexts } from '../contexts/contexts.ts'
+import type { Run } from '../table/command.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 import { printJson, printTable } from '../terminal/output.ts'
 
@@ -27,21 +28,13 @@ export async function listContexts(values: { readonly json?: boolean }, io: Io):
   return EXIT.ok
 }
 
-export async function useContext(
-  _values: object,
-  io: Io,
-  [name = '']: readonly string[],
-): Promise<ExitCode> {
+export const useContext: Run<object> = async (_values, io, [name = '']) => {
   await openContexts(io).use(name)
   io.out(`Switched to context "${name}".`)
   return EXIT.ok
 }
 
-export async function removeContext(
-  _values: object,
-  io: Io,
-  [name = '']: readonly string[],
-): Promise<ExitCode> {
+export const removeContext: Run<object> = async (_values, io, [name = '']) => {
   const contexts = openContexts(io)
   await contexts.find(name)
   const wasLoggedIn = (await contexts.credentials(name).catch(() => undefined)) !== undefined

@@ -14,7 +14,8 @@ import {
   ServerUnavailable,
 } from '../../client/client.ts'
 import { jwtIn, readCertificateFiles } from '../contexts/certificate-files.ts'
-import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
+import type { Run } from '../table/command.ts'
+import { CommandFailed, EXIT, type Io, Misuse } from '../terminal/io.ts'
 import { plain, printFields, printJson } from '../terminal/output.ts'
 import { withProgress } from '../terminal/waiting.ts'
 import { askingPassword } from './ask-password.ts'
@@ -30,11 +31,7 @@ export interface EnrollValues {
   readonly json?: boolean
 }
 
-export async function enrollIdentity(
-  values: EnrollValues,
-  io: Io,
-  [token = '-']: readonly string[],
-): Promise<ExitCode> {
+export const enrollIdentity: Run<EnrollValues> = async (values, io, [token = '-']) => {
   const ca = await readCa(values.ca, io)
   const jwt = await jwtIn(token, 'Token (JWT): ', io)
   const invitation = await asDataError(() => readInvitation(jwt))

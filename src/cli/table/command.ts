@@ -69,11 +69,8 @@ export interface Command extends Described {
   run(args: readonly string[], io: Io): Promise<ExitCode>
 }
 
-export type Execute<O extends Options> = (
-  values: Values<O>,
-  io: Io,
-  operands: readonly string[],
-) => Promise<ExitCode>
+/** What a command does, given the values of its options and its operands. */
+export type Run<V> = (values: V, io: Io, operands: readonly string[]) => Promise<ExitCode>
 
 /** Returns what declares a command for this audience. */
 export function commandFor(audience: Audience) {
@@ -81,7 +78,7 @@ export function commandFor(audience: Audience) {
     given: Omit<Described, 'audience'> & {
       readonly options: O
       /** Loaded only when it is called, so that no command waits for the modules of another. */
-      readonly load: () => Promise<Execute<O>>
+      readonly load: () => Promise<Run<Values<O>>>
     },
   ): Command => {
     const { load, ...described } = given

@@ -7,6 +7,7 @@ import { LARGEST_PAGE } from '../../../contract/lists.ts'
 import { clockSentence } from '../../../domain/audit/clock-sentence.ts'
 import { type EdgeApi, quoted } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
+import type { Run } from '../../table/command.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../../terminal/io.ts'
 import { plain, printJson } from '../../terminal/output.ts'
 import type { Row } from '../entities/columns.ts'
@@ -24,11 +25,7 @@ export interface ExplainValues extends SessionValues {
   readonly log?: string
 }
 
-export async function explain(
-  values: ExplainValues,
-  io: Io,
-  [given]: readonly string[],
-): Promise<ExitCode> {
+export const explain: Run<ExplainValues> = async (values, io, [given]) => {
   const { last, identity, log } = values
   if ((given === undefined) !== (last === true)) {
     throw new Misuse('"explain" needs a REQUEST-ID or --last, one of them')

@@ -7,7 +7,8 @@ import { createPrivateFile, replacePrivateFile } from '../../../app/installation
 import { systemRandom } from '../../../base/secrets/random.ts'
 import { shellWord } from '../../../base/shell-word.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
-import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../../terminal/io.ts'
+import type { Run } from '../../table/command.ts'
+import { CommandFailed, EXIT, Misuse } from '../../terminal/io.ts'
 import { plain, printJson } from '../../terminal/output.ts'
 import type { Row } from '../entities/columns.ts'
 import { idOf } from '../entities/names.ts'
@@ -17,11 +18,7 @@ export interface RouterValues extends SessionValues {
   readonly out?: string
 }
 
-export async function createRouter(
-  values: RouterValues,
-  io: Io,
-  [name = '']: readonly string[],
-): Promise<ExitCode> {
+export const createRouter: Run<RouterValues> = async (values, io, [name = '']) => {
   const { host: hosts, out } = values
   if (hosts === undefined)
     throw new Misuse('"create router" needs --host: where the gateway is reached')

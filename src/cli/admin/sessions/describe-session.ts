@@ -1,7 +1,8 @@
 /** `latchkey describe session`: everything that happened to a session, and who has confirmed its end. D-384. */
 import { ApiRefused, pathOf } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
-import { CommandFailed, EXIT, type ExitCode, type Io } from '../../terminal/io.ts'
+import type { Run } from '../../table/command.ts'
+import { CommandFailed, EXIT } from '../../terminal/io.ts'
 import { plain, printFields, printJson } from '../../terminal/output.ts'
 import { type Column, type Row, valueAt } from '../entities/columns.ts'
 import { printRows } from '../entities/list-entities.ts'
@@ -15,11 +16,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'BY', path: 'by' },
 ]
 
-export async function describeSession(
-  values: SessionValues,
-  io: Io,
-  [id = '']: readonly string[],
-): Promise<ExitCode> {
+export const describeSession: Run<SessionValues> = async (values, io, [id = '']) => {
   const api = await openApi(values, io)
   const ledger = await api.get(pathOf('/api-sessions', id, 'ledger')).catch((error: unknown) => {
     // The API says only that there is nothing at this address.

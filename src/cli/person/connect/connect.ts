@@ -12,6 +12,7 @@ import { createGatewayCredentials } from '../../../client/gateway/credentials.ts
 import { attempt, PATIENCE_MILLISECONDS, reach } from '../../../client/gateway/reach.ts'
 import { probeTunnel, type TcpTarget, type Tunnel } from '../../../client/gateway/tunnel.ts'
 import { openSession } from '../../contexts/open-session.ts'
+import type { Run } from '../../table/command.ts'
 import { reportFailure } from '../../terminal/failures.ts'
 import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../../terminal/io.ts'
 import { listenForSignals } from '../../terminal/signals.ts'
@@ -44,11 +45,7 @@ interface Running {
   readonly isStopping: () => boolean
 }
 
-export async function connectService(
-  values: ConnectValues,
-  io: Io,
-  [text = '']: readonly string[],
-): Promise<ExitCode> {
+export const connectService: Run<ConnectValues> = async (values, io, [text = '']) => {
   const wanted = readTarget(text)
   const way = readWay(values)
   const ca = await readCa(values.ca, io)
