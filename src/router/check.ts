@@ -13,10 +13,10 @@ import {
   readClientCertificate,
 } from './client-certificate.ts'
 import type { FeedCopy, Known } from './feed-copy.ts'
-import { type JudgedLogin, type LoginUnderPolicy, policyRefusal } from './policy-check.ts'
+import { type JudgedLogin, policyRefusal } from './policy-check.ts'
 import { createProofChecks, type DpopToken } from './possession/proofs.ts'
 import type { SessionFacts } from './roles.ts'
-import type { SessionChecks } from './session-checks.ts'
+import type { KnownSession, SessionChecks } from './session-checks.ts'
 
 export interface Presented {
   /**
@@ -93,17 +93,11 @@ export type RouterCheck = (presented: Presented) => Promise<Accepted | Refused>
  */
 export type HeldTokenCheck = (token: string) => Promise<Accepted | Refused>
 
-interface Session {
-  readonly sessionId: string
-  readonly identityId: string
-  readonly expiresAt: Instant
+interface Session extends KnownSession {
   readonly tokenId?: string
   readonly keyId?: string
   readonly boundTo?: string | undefined
   readonly boundKey?: string | undefined
-  /** Undefined with an older controller, which does not send it. */
-  readonly login?: LoginUnderPolicy | undefined
-  readonly facts?: SessionFacts
 }
 
 export function createRouterCheck(deps: {

@@ -18,16 +18,17 @@ export interface SessionChecks {
   stop(): void
 }
 
+export interface KnownSession {
+  readonly sessionId: string
+  readonly identityId: string
+  readonly expiresAt: Instant
+  /** Undefined with an older controller, which does not send it. */
+  readonly login?: LoginUnderPolicy | undefined
+  readonly facts?: SessionFacts
+}
+
 export type SessionAnswer =
-  | {
-      readonly outcome: 'active'
-      readonly sessionId: string
-      readonly identityId: string
-      readonly expiresAt: Instant
-      /** Undefined with an older controller, which does not send it. */
-      readonly login?: LoginUnderPolicy | undefined
-      readonly facts?: SessionFacts
-    }
+  | ({ readonly outcome: 'active' } & KnownSession)
   | { readonly outcome: 'inactive' }
   /** The controller gave no usable answer. Never cached. */
   | { readonly outcome: 'unknown'; readonly why: string }

@@ -123,12 +123,8 @@ function expired(refusal: ConstructorParameters<typeof LoginRefused>[2]): LoginR
   return new LoginRefused('expired_token', 'the code expired before the user approved', refusal)
 }
 
-interface Asked {
+interface Asked extends Omit<DeviceLogin, 'finish' | 'cancel'> {
   readonly deviceCode: string
-  readonly userCode: string
-  readonly verificationUri: string
-  readonly verificationUriComplete: string
-  readonly expiresInSeconds: number
   readonly expiresAt: Instant
   readonly intervalSeconds: number
 }

@@ -4,22 +4,21 @@
  * other spent token (D-27).
  */
 import type { IdentityId } from '../../base/ids.ts'
-import type { Secret } from '../../base/secrets/secret.ts'
 import { type Duration, inSeconds, seconds } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
-import type { Caller } from '../audit/events.ts'
 import { refreshTokenHash } from '../factors/refresh-token.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
 import { isKnownClient } from '../login/known-client.ts'
 import { invalid } from '../refusals.ts'
 import { idTokenClaims } from './id-token.ts'
 import type { TokenPorts } from './ports.ts'
-import { type ProvenKey, replayed, useProof } from './possession/proven-key.ts'
+import { replayed, useProof } from './possession/proven-key.ts'
 import {
   demandSessionKey,
   derivedOrNone,
   mayRepeat,
+  type Refresh,
   refuseRecorded,
   refuseSpent,
 } from './refresh.ts'
@@ -39,15 +38,9 @@ export interface IdTokenOfPair {
  */
 export async function idTokenOfPair(
   ports: TokenPorts,
-  asked: {
-    readonly clientId: string
-    readonly refreshToken: Secret
-    readonly key?: ProvenKey | undefined
-    readonly caller: Caller
-  },
+  { clientId, refreshToken, key, caller }: Omit<Refresh, 'scope'>,
 ): Promise<IdTokenOfPair> {
   const { vault, clock, refreshTokens, apiSessions, signingKeys, idTokenLife } = ports
-  const { clientId, refreshToken, key, caller } = asked
   if (!isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
   const now = clock.now()
   const hash = refreshTokenHash(vault, refreshToken)

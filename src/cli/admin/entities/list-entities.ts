@@ -1,6 +1,6 @@
 /** `latchkey list` and `latchkey get`: entities, in pages or all at once. API 2. */
 import { LARGEST_PAGE } from '../../../contract/lists.ts'
-import { type EdgeApi, type ListQuery, pathOf, quoted } from '../../api/edge-api.ts'
+import { type EdgeApi, type ListQuery, type Page, pathOf, quoted } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../../terminal/io.ts'
 import { printFields, printJson, printTable } from '../../terminal/output.ts'
@@ -64,7 +64,7 @@ export async function readAll(
   path: string,
   query: ListQuery,
   tell: (done: number, total: number) => void,
-): Promise<{ readonly rows: readonly Row[]; readonly offset: number; readonly total: number }> {
+): Promise<Page> {
   const rows = new Map<unknown, Row>()
   for (let offset = 0; ; ) {
     const page = await api.list(path, { ...query, limit: LARGEST_PAGE, offset })

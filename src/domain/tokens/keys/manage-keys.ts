@@ -8,19 +8,15 @@ import { orNotFound } from '../../refusals.ts'
 import type { TokenPorts } from '../ports.ts'
 import type { KeyState, PublishedKey } from './key-schedule.ts'
 import { type RotationPorts, revokeOlderKeys, rotateKeys } from './rotate-keys.ts'
-import type { KeyPurpose, SigningAlgorithm } from './signing-key.ts'
+import type { StoredSigningKey } from './signing-key.ts'
 import type { NewKeys } from './signing-keys.ts'
 
 /** Members have the names of the list's fields. */
-export interface SigningKeyDetail {
+export interface SigningKeyDetail
+  extends Pick<StoredSigningKey, 'kid' | 'purpose' | 'algorithm' | 'createdAt' | 'activeFrom'> {
   /** The kid: a key has no other name. */
   readonly id: string
-  readonly kid: string
-  readonly purpose: KeyPurpose
-  readonly algorithm: SigningAlgorithm
   readonly state: KeyState
-  readonly createdAt: Instant
-  readonly activeFrom: Instant
   readonly publishedUntil: Instant | undefined
   readonly jwk: Readonly<Record<string, string>>
 }
