@@ -3,6 +3,7 @@
  * counts is decided elsewhere.
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
+import { attempt } from './node/attempt.ts'
 import { type Instant, instant } from './time/instant.ts'
 
 // A beginning without its end counts too: a file that was cut off must not pass for a shorter chain.
@@ -15,11 +16,7 @@ export function readCertificates(pem: string): readonly (X509Certificate | undef
 
 /** The first certificate of a text in PEM; undefined when it cannot be read. */
 export function readCertificate(pem: string): X509Certificate | undefined {
-  try {
-    return new X509Certificate(pem)
-  } catch {
-    return undefined
-  }
+  return attempt(() => new X509Certificate(pem))
 }
 
 /**
@@ -63,11 +60,11 @@ export function isInDate(certificate: X509Certificate, now: Instant): boolean {
  * Says nothing about whether the issuer was allowed to.
  */
 export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
-  try {
-    return namesIssuer(certificate, issuer) && isSignedWith(certificate, issuer.publicKey)
-  } catch {
-    return false
-  }
+  return (
+    attempt(
+      () => namesIssuer(certificate, issuer) && isSignedWith(certificate, issuer.publicKey),
+    ) ?? false
+  )
 }
 
 /**
@@ -75,18 +72,10 @@ export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate
  * no signature, so it is cheap for any certificate, and anyone can make one that fits.
  */
 export function namesIssuer(certificate: X509Certificate, issuer: X509Certificate): boolean {
-  try {
-    return certificate.checkIssued(issuer)
-  } catch {
-    return false
-  }
+  return attempt(() => certificate.checkIssued(issuer)) ?? false
 }
 
 /** Whether this key signed the certificate. The caller has checked that such a key is cheap to verify with. */
 export function isSignedWith(certificate: X509Certificate, key: KeyObject): boolean {
-  try {
-    return certificate.verify(key)
-  } catch {
-    return false
-  }
+  return attempt(() => certificate.verify(key)) ?? false
 }

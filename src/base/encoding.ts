@@ -1,5 +1,6 @@
 /** Bytes and text: the encodings that the protocols use, and SHA-256. */
 import { hash } from 'node:crypto'
+import { attempt } from './node/attempt.ts'
 
 // Both keep no state between calls, and making one costs more than using it.
 const ENCODER = new TextEncoder()
@@ -22,11 +23,7 @@ export function utf8(text: string): Uint8Array {
 
 /** Returns the text of valid UTF-8; undefined for any other bytes. */
 export function fromUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return DECODER.decode(bytes)
-  } catch {
-    return undefined
-  }
+  return attempt(() => DECODER.decode(bytes))
 }
 
 export function sha256(data: Uint8Array | string): Uint8Array {

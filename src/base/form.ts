@@ -3,6 +3,7 @@
  * broken escapes and text that is not UTF-8 are refused instead of replaced, so that what is echoed is what
  * was sent (R015).
  */
+import { attempt } from './node/attempt.ts'
 
 /** Every name with all its values, in order. Empty values count as not sent (RFC 6749 §3.1). */
 export type FormFields = ReadonlyMap<string, readonly string[]>
@@ -34,11 +35,7 @@ export function parseForm(text: string): FormFields | undefined {
 function decode(text: string): string | undefined {
   // Most names and many values need no decoding.
   if (!/[%+]/.test(text)) return text
-  try {
-    return decodeURIComponent(plusToSpace(text))
-  } catch {
-    return undefined
-  }
+  return attempt(() => decodeURIComponent(plusToSpace(text)))
 }
 
 /** Works in place, because `replaceAll` takes eight times as long for a value of only plus signs (D-211). */

@@ -6,6 +6,7 @@ import { createHash, createPublicKey, type JsonWebKeyInput, type KeyObject } fro
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import { base64url } from '../base/encoding.ts'
 import { isText } from '../base/json.ts'
+import { attempt } from '../base/node/attempt.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { SIGNING_ALGORITHMS } from '../protocol/signing-algorithms.ts'
 import { UnexpectedAnswer } from './errors.ts'
@@ -122,11 +123,7 @@ async function fetchKeys(
 }
 
 function readKey(jwk: JsonWebKeyInput['key']): KeyObject | undefined {
-  try {
-    return createPublicKey({ key: jwk, format: 'jwk' })
-  } catch {
-    return undefined
-  }
+  return attempt(() => createPublicKey({ key: jwk, format: 'jwk' }))
 }
 
 async function verified(

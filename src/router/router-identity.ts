@@ -7,6 +7,7 @@ import { createPrivateKey } from 'node:crypto'
 import { type Agent, request } from 'node:https'
 import type { SecureContextOptions } from 'node:tls'
 import { readCertificate } from '../base/certificates.ts'
+import { attempt } from '../base/node/attempt.ts'
 import { onUpgrade } from '../base/node/on-upgrade.ts'
 import type { Secret } from '../base/secrets/secret.ts'
 import type { Duration } from '../base/time/duration.ts'
@@ -76,12 +77,4 @@ export function controllerTls({ cert, key, ca }: RouterIdentity): SecureContextO
   readonly rejectUnauthorized: true
 } {
   return { cert, key: key.reveal(), ca, minVersion: 'TLSv1.2', rejectUnauthorized: true }
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work()
-  } catch {
-    return undefined
-  }
 }

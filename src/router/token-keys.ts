@@ -5,6 +5,7 @@
 import { createPublicKey, type JsonWebKeyInput, type KeyObject } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import { areStrings } from '../base/json.ts'
+import { attempt } from '../base/node/attempt.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
 import {
   ACCESS_TOKEN_TYP,
@@ -103,11 +104,7 @@ export function readTokenKeys(
 }
 
 function readKey(jwk: Readonly<Record<string, unknown>>): KeyObject | undefined {
-  try {
-    return createPublicKey({ key: jwk as JsonWebKeyInput['key'], format: 'jwk' })
-  } catch {
-    return undefined
-  }
+  return attempt(() => createPublicKey({ key: jwk as JsonWebKeyInput['key'], format: 'jwk' }))
 }
 
 function readClaims(payload: JWTPayload, keyId: string): RouterToken | undefined {

@@ -13,6 +13,7 @@ import {
 } from '../../app/installation/private-files.ts'
 import { refuseTakenPlaces } from '../../app/listen-places.ts'
 import { parseJson } from '../../base/json.ts'
+import { attempt } from '../../base/node/attempt.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import {
@@ -171,13 +172,5 @@ async function spend(jwt: string): Promise<EnrolledCertificate> {
       `${error.message}; try again, and if the token is then reported as used, ${again}`,
       EXIT.unavailable,
     )
-  }
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work()
-  } catch {
-    return undefined
   }
 }

@@ -9,6 +9,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { decodeJwt, errors, jwtVerify } from 'jose'
 import { withoutBrackets } from '../../base/host-port.ts'
 import { isText } from '../../base/json.ts'
+import { attempt } from '../../base/node/attempt.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { ClientError, ServerUnavailable } from '../errors.ts'
 import { parseOrigin } from '../wire/provider.ts'
@@ -116,13 +117,5 @@ async function certificateAt(url: URL, timeoutMilliseconds: number): Promise<X50
   } finally {
     socket?.on('error', () => undefined)
     socket?.destroy()
-  }
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work()
-  } catch {
-    return undefined
   }
 }

@@ -3,6 +3,7 @@
  * (R053, R107). signer-keys.ts fetches them.
  */
 import { createPublicKey, type JsonWebKeyInput, type KeyObject, X509Certificate } from 'node:crypto'
+import { attempt } from '../../base/node/attempt.ts'
 import { type Instant, instant } from '../../base/time/instant.ts'
 
 const RSA = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const
@@ -63,11 +64,9 @@ function importPublic(jwk: object): KeyObject | undefined {
   const members = kty === 'RSA' ? { n, e } : kty === 'EC' ? { crv, x, y } : { crv, x }
   if (typeof kty !== 'string' || !['RSA', 'EC', 'OKP'].includes(kty)) return undefined
   if (!Object.values(members).every((member) => typeof member === 'string')) return undefined
-  try {
-    return createPublicKey({ key: { kty, ...members } as JsonWebKeyInput['key'], format: 'jwk' })
-  } catch {
-    return undefined
-  }
+  return attempt(() =>
+    createPublicKey({ key: { kty, ...members } as JsonWebKeyInput['key'], format: 'jwk' }),
+  )
 }
 
 function algorithmsOf(key: KeyObject): readonly ExternalJwtAlgorithm[] {

@@ -9,14 +9,9 @@ const LONGEST = 2_048
 /** Returns the normalized URI without query and fragment; undefined if the text is not an absolute https URI. */
 function normalizedTarget(uri: string): string | undefined {
   if (uri.length > LONGEST) return undefined
-  let url: URL
-  try {
-    url = new URL(uri)
-  } catch {
-    return undefined
-  }
+  const url = URL.parse(uri)
   // The URL parser folds case, removes the default port and the dot segments, and encodes what must be encoded.
-  if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return undefined
+  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') return undefined
   return `${url.origin}${normalizedPath(url.pathname)}`
 }
 

@@ -9,6 +9,7 @@ import {
   validity,
   writeCertificates,
 } from '../../../base/certificates.ts'
+import { attempt } from '../../../base/node/attempt.ts'
 import { isNonEmpty, type NonEmpty } from '../../../base/non-empty.ts'
 import type { Random } from '../../../base/secrets/random.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
@@ -112,11 +113,7 @@ function commonName(names: NonEmpty<ServerName>): string {
 }
 
 function belongsTo(keyPem: Secret, leaf: X509Certificate): boolean {
-  try {
-    return leaf.checkPrivateKey(createPrivateKey(keyPem.reveal()))
-  } catch {
-    return false
-  }
+  return attempt(() => leaf.checkPrivateKey(createPrivateKey(keyPem.reveal()))) ?? false
 }
 
 function carries(leaf: X509Certificate, name: ServerName): boolean {

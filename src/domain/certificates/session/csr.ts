@@ -6,6 +6,7 @@
 import { type KeyObject, verify } from 'node:crypto'
 import { type DerValue, isOid, readBits, readChildren, readDer, TAG } from '../../../base/der.ts'
 import { fromUtf8 } from '../../../base/encoding.ts'
+import { attempt } from '../../../base/node/attempt.ts'
 import {
   ATTRIBUTE,
   SIGNATURE_ALGORITHMS,
@@ -91,11 +92,7 @@ function hashOf(algorithm: DerValue, { asymmetricKeyType }: KeyObject): string |
 }
 
 function isSigned({ signed, signature }: Structure, key: KeyObject, hash: string | null): boolean {
-  try {
-    return verify(hash, signed, key, signature)
-  } catch {
-    return false
-  }
+  return attempt(() => verify(hash, signed, key, signature)) ?? false
 }
 
 /** RFC 5280 §4.1.2.4: a sequence of sets of pairs. Parts that we do not copy are skipped unparsed. */

@@ -5,6 +5,7 @@
  */
 import { decodeJwt } from 'jose'
 import { isJsonObject, type JsonObject } from '../../../base/json.ts'
+import { attempt } from '../../../base/node/attempt.ts'
 import { Secret } from '../../../base/secrets/secret.ts'
 import { equalInConstantTime } from '../../../base/secrets/vault.ts'
 import type { Instant } from '../../../base/time/instant.ts'
@@ -99,11 +100,7 @@ function authTimeOf(idToken: unknown): unknown {
 
 /** Unverified. Returns undefined if the text is not a JWT. */
 function claimsOf(token: string): ReturnType<typeof decodeJwt> | undefined {
-  try {
-    return decodeJwt(token)
-  } catch {
-    return undefined
-  }
+  return attempt(() => decodeJwt(token))
 }
 
 function refused(why: string): Redeemed {

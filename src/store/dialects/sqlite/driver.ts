@@ -9,6 +9,7 @@ import { closeSync, openSync, statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
+import { attempt } from '../../../base/node/attempt.ts'
 import { StoreUnavailable } from '../../../errors/store-unavailable.ts'
 import type { Outcome, PromptConnection } from '../../short-way.ts'
 import { Checkpoints } from './checkpoints.ts'
@@ -139,11 +140,7 @@ class Connection {
     this.checkpoints = wal && new Checkpoints(path, (work) => this.#alone(work))
     const version = database.prepare('pragma data_version')
     this.#others = () => {
-      try {
-        return version.get()?.['data_version']
-      } catch {
-        return undefined
-      }
+      return attempt(() => version.get()?.['data_version'])
     }
   }
 
