@@ -1,10 +1,11 @@
 /** `latchkey keys list`, and `keys rotate` over the API. API 3.3, D-23, D-135. */
 import { SessionEnded } from '../../client/client.ts'
+import { SIGNING_KEY } from '../../entities/signing-key.ts'
 import { openAnonymous } from '../api/open-anonymous.ts'
 import { openApi, type SessionValues } from '../api/open-api.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 import { printJson } from '../terminal/output.ts'
-import type { Column } from './entities/columns.ts'
+import { tableOf } from './entities/described-resource.ts'
 import { printRows, readAll } from './entities/list-entities.ts'
 import { type NewKey, printNewKeys } from './new-keys.ts'
 import {
@@ -16,20 +17,11 @@ import {
 
 const PATH = '/signing-keys'
 
-const COLUMNS: readonly Column[] = [
-  { title: 'KID', path: 'kid' },
-  { title: 'SIGNS', path: 'purpose' },
-  { title: 'ALGORITHM', path: 'algorithm' },
-  { title: 'STATE', path: 'state' },
-  { title: 'SIGNS FROM', path: 'activeFrom', as: 'time' },
-  { title: 'PUBLISHED UNTIL', path: 'publishedUntil', as: 'time' },
-]
-
 export async function listKeys(values: SessionValues, io: Io): Promise<ExitCode> {
   const api = await openApi(values, io)
   const { rows } = await readAll(api, PATH, {}, () => undefined)
   if (values.json === true) printJson(io, rows)
-  else printRows(io, rows, COLUMNS)
+  else printRows(io, rows, tableOf(SIGNING_KEY))
   return EXIT.ok
 }
 

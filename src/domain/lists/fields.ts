@@ -12,6 +12,7 @@ import { EVENT } from '../../entities/event.ts'
 import { EXTERNAL_JWT_SIGNER, PUBLIC_SIGNER } from '../../entities/external-jwt-signer.ts'
 import type { Fields, ListedName } from '../../entities/field.ts'
 import { IDENTITY } from '../../entities/identity.ts'
+import { SIGNING_KEY } from '../../entities/signing-key.ts'
 import type { ListField, ListFields } from './list-query.ts'
 
 const TEXT = { type: 'text' } as const
@@ -36,19 +37,7 @@ export const CA_FIELDS = listFieldsOf(CA)
 
 export const EVENT_FIELDS = listFieldsOf(EVENT)
 
-export const SIGNING_KEY_FIELDS = {
-  fields: {
-    id: TEXT,
-    kid: TEXT,
-    purpose: TEXT,
-    algorithm: TEXT,
-    state: TEXT,
-    createdAt: TIME,
-    activeFrom: TIME,
-    publishedUntil: TIME,
-  },
-  hasTags: false,
-} as const satisfies ListFields
+export const SIGNING_KEY_FIELDS = listFieldsOf(SIGNING_KEY)
 
 export const EXPIRY_FIELDS = {
   fields: { id: TEXT, kind: TEXT, name: TEXT, endsAt: TIME, renewedBy: TEXT, identityId: TEXT },

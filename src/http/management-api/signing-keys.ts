@@ -16,8 +16,10 @@ import {
 } from '../../domain/tokens/keys/manage-keys.ts'
 import type { NewKeys } from '../../domain/tokens/keys/signing-keys.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
-import { found, idIn, listed, made, selfLink, timeOrNull } from '../edge-api/answers.ts'
+import { SIGNING_KEY } from '../../entities/signing-key.ts'
+import { found, idIn, listed, made, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
+import { managedFields } from '../edge-api/described-body.ts'
 import { jsonBody } from '../reading/declared-body.ts'
 
 export function addSigningKeys(api: Api, ports: TokenPorts): void {
@@ -71,17 +73,10 @@ function rotated({ access, id }: NewKeys) {
 }
 
 function show(key: SigningKeyDetail): SigningKey {
-  const { id, kid, purpose, algorithm, state, jwk } = key
+  const { kid, algorithm } = key
   return {
-    id,
-    kid,
-    purpose,
+    ...managedFields(SIGNING_KEY, key),
     algorithm,
-    state,
-    createdAt: toRfc3339(key.createdAt),
-    activeFrom: toRfc3339(key.activeFrom),
-    publishedUntil: timeOrNull(key.publishedUntil),
-    jwk,
     _links: selfLink(`signing-keys/${kid}`),
   }
 }

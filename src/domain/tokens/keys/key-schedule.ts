@@ -9,6 +9,8 @@
  */
 import { type Duration, minutes } from '../../../base/time/duration.ts'
 import { type Instant, later, plus } from '../../../base/time/instant.ts'
+import type { EntityOf } from '../../../entities/field.ts'
+import type { SIGNING_KEY } from '../../../entities/signing-key.ts'
 import {
   type SigningAlgorithm,
   type StoredSigningKey,
@@ -77,10 +79,7 @@ export function signingKey(
   return chain.findLast((key) => key.activeFrom <= now) ?? chain[0]
 }
 
-/**
- * `waiting`: published, not used yet. `retiring`: no longer used, but published while one of its tokens can be valid.
- */
-export type KeyState = 'waiting' | 'signing' | 'retiring'
+type KeyState = EntityOf<typeof SIGNING_KEY>['state']
 
 export interface PublishedKey {
   readonly key: StoredSigningKey

@@ -1,24 +1,19 @@
 /** Signing keys for administrators: lists and rotates them, public parts only. API 3.3, D-23. */
-import type { Instant } from '../../../base/time/instant.ts'
+import type { EntityOf } from '../../../entities/field.ts'
+import type { SIGNING_KEY } from '../../../entities/signing-key.ts'
 import type { Caller } from '../../audit/events.ts'
 import { listInMemory } from '../../lists/evaluate.ts'
 import type { ListQuery } from '../../lists/list-query.ts'
 import type { PageOf } from '../../paging.ts'
 import { orNotFound } from '../../refusals.ts'
 import type { TokenPorts } from '../ports.ts'
-import type { KeyState, PublishedKey } from './key-schedule.ts'
+import type { PublishedKey } from './key-schedule.ts'
 import { type RotationPorts, revokeOlderKeys, rotateKeys } from './rotate-keys.ts'
-import type { StoredSigningKey } from './signing-key.ts'
+import type { SigningAlgorithm } from './signing-key.ts'
 import type { NewKeys } from './signing-keys.ts'
 
-/** Members have the names of the list's fields. */
-export interface SigningKeyDetail
-  extends Pick<StoredSigningKey, 'kid' | 'purpose' | 'algorithm' | 'createdAt' | 'activeFrom'> {
-  /** The kid: a key has no other name. */
-  readonly id: string
-  readonly state: KeyState
-  readonly publishedUntil: Instant | undefined
-  readonly jwk: Readonly<Record<string, string>>
+export interface SigningKeyDetail extends EntityOf<typeof SIGNING_KEY> {
+  readonly algorithm: SigningAlgorithm
 }
 
 /** Published keys, oldest first by default. */
