@@ -41,6 +41,7 @@ test('live sessions are a line with gaps where nothing was counted', () => {
       title: 'Last 24 hours',
       by: 'hours',
       step: quarter,
+      length: 6 * quarter,
       points: [0, 1, 5, 6].map((n) => ({ from: instant(n * quarter), sessions: n * 10 })),
     }),
   )
@@ -54,7 +55,24 @@ test('live sessions are a line with gaps where nothing was counted', () => {
 
 test('a single count is shown as a point', () => {
   const points = [{ from: instant(0), sessions: 1 }]
-  const text = String(sessionChart({ id: 'a', title: 'A', by: 'days', step: 1, points }))
+  const text = String(sessionChart({ id: 'a', title: 'A', by: 'days', step: 1, length: 1, points }))
   assert.match(text, /<circle class="point"/)
   assert.doesNotMatch(text, /<path|NaN/)
+})
+
+test('a service of a few minutes has the line of 24 hours at its right end, with the times', () => {
+  const quarter = 900_000
+  const day = 96 * quarter
+  // 20:30 and 20:45 of the second day.
+  const points = [day + 82 * quarter, day + 83 * quarter].map((at) => ({
+    from: instant(at),
+    sessions: 4,
+  }))
+  const text = String(
+    sessionChart({ id: 'a', title: 'A', by: 'hours', step: quarter, length: day, points }),
+  )
+  // The plot is 648 wide and begins at 64: the last 96th of it, at the top.
+  assert.match(text, /<path class="line" d="M705\.3 16L712 16"/)
+  const labels = [...text.matchAll(/text-anchor="middle">([^<]+)</g)].map(([, label]) => label)
+  assert.deepEqual(labels, ['00:00', '04:00', '08:00', '12:00', '16:00', '20:00'])
 })

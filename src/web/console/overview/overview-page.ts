@@ -65,11 +65,11 @@ ${number('Expire within 30 days', expiring.length, expiring.length > 0 ? 'warn' 
 </dl>
 <div class="columns">
 ${section('Sign-ins, last 24 hours', signInChart({ id: 'day', title: 'Sign-ins, last 24 hours', by: 'hours', intervals: hours }))}
-${section('Live sessions, last 24 hours', sessionChart({ id: 'live-day', title: 'Live sessions, last 24 hours', by: 'hours', step: QUARTER, points: page.liveSessions.day }))}
+${section('Live sessions, last 24 hours', sessionChart({ id: 'live-day', title: 'Live sessions, last 24 hours', by: 'hours', step: QUARTER, length: DAY, points: page.liveSessions.day }))}
 </div>
 <div class="columns">
 ${section('Sign-ins, last 30 days', signInChart({ id: 'month', title: 'Sign-ins, last 30 days', by: 'days', intervals: byDay }))}
-${section('Live sessions, last 30 days', sessionChart({ id: 'live-month', title: 'Live sessions, last 30 days', by: 'days', step: DAY, points: page.liveSessions.month }))}
+${section('Live sessions, last 30 days', sessionChart({ id: 'live-month', title: 'Live sessions, last 30 days', by: 'days', step: DAY, length: days(29), points: page.liveSessions.month }))}
 </div>
 ${section('Factors in use', factors(page))}
 ${section('Instances', instances(page))}

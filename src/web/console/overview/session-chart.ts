@@ -2,8 +2,8 @@
  * Live sessions over time as a line, drawn on the server as the bars of sign-ins are (D-371). Where nothing was counted,
  * the line has a gap (D-361).
  */
-import { hours } from '../../../base/time/duration.ts'
-import type { Instant } from '../../../base/time/instant.ts'
+import { days, hours } from '../../../base/time/duration.ts'
+import { type Instant, instant } from '../../../base/time/instant.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
 import { plural, table } from '../parts.ts'
 import {
@@ -30,20 +30,22 @@ export interface SessionChart {
   readonly by: ChartedBy
   /** The time between two points, in milliseconds; a longer one is a gap. */
   readonly step: number
+  /** The time from the left edge to the right one, in milliseconds. It ends with the newest point. */
+  readonly length: number
   /** Oldest first, at least one. */
   readonly points: readonly SessionPoint[]
 }
 
-/** Labels are at whole hours, so that a gap does not move them; fewer in a longer time. */
-const LABELS = { most: 7, steps: { hours: [1, 2, 4], days: [24, 48, 120] } } as const
-const HOUR = hours(1)
+/** Labels are at whole hours, so that a gap does not move them. */
+const LABEL_EVERY = { hours: hours(4), days: days(5) } as const
 
-export function sessionChart({ id, title, by, step, points }: SessionChart): SafeHtml {
+export function sessionChart({ id, title, by, step, length, points }: SessionChart): SafeHtml {
   const highest = Math.max(...points.map(({ sessions }) => sessions))
   const top = niceTop(highest)
-  const first = points[0]?.from ?? 0
   const latest = points.at(-1)
-  const span = Math.max(step, (latest?.from ?? 0) - first)
+  const last = latest?.from ?? 0
+  const span = Math.max(length, last - (points[0]?.from ?? 0))
+  const first = last - span
   const x = (from: number) => CHART.left + (PLOT.width * (from - first)) / span
   const half = (PLOT.width * step) / span / 2
   const at = ({ from, sessions }: SessionPoint) =>
@@ -64,12 +66,14 @@ export function sessionChart({ id, title, by, step, points }: SessionChart): Saf
     const right = Math.min(CHART.width - CHART.right, x(point.from) + half)
     return html`<g><title>${labelOf(point.from, by)}: ${plural(point.sessions, 'session')}</title><rect class="touch" x="${rounded(left)}" y="${CHART.top}" width="${rounded(Math.max(0, right - left))}" height="${PLOT.height}"/></g>\n`
   })
-  const every = LABELS.steps[by].find((step) => span / (step * HOUR) <= LABELS.most) ?? 120
-  const labels = points.map(({ from }) =>
-    from % (every * HOUR) === 0 && x(from) < CHART.width - CHART.right - 16
-      ? xLabel(Math.max(CHART.left + 14, x(from)), labelOf(from, by))
-      : undefined,
+  const every = LABEL_EVERY[by]
+  const begin = Math.ceil(first / every) * every
+  const times = Array.from({ length: Math.floor((last - begin) / every) + 1 }, (_, i) =>
+    instant(begin + i * every),
   )
+  const labels = times
+    .filter((time) => x(time) < CHART.width - CHART.right - 16)
+    .map((time) => xLabel(Math.max(CHART.left + 14, x(time)), labelOf(time, by)))
   return html`<figure class="chart">
 <figcaption class="legend"><span class="key live"></span> ${by === 'days' ? 'Highest of each day' : 'Live sessions'} <span class="hint">Times in UTC</span></figcaption>
 <svg viewBox="0 0 ${CHART.width} ${CHART.height}" role="img" aria-labelledby="${id}-title"><title id="${id}-title">${title}: highest ${highest}, latest ${latest?.sessions ?? 0}.</title>
