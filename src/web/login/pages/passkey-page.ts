@@ -18,11 +18,13 @@ export interface PasskeyPage {
   readonly canUseApp: boolean
   /** Why the last attempt failed. */
   readonly error?: string | undefined
+  /** Whether that was an attempt with a recovery code. */
+  readonly isCodeRefused?: boolean | undefined
 }
 
 export function passkeyPage(presentation: Presentation, page: PasskeyPage): SafeHtml {
   const { say } = presentation
-  const { authRequestId, options, canUseApp, error } = page
+  const { authRequestId, options, canUseApp, error, isCodeRefused = false } = page
   const action = '/oidc/login/passkey'
   const form =
     options === undefined
@@ -40,12 +42,12 @@ ${passkeyForm(presentation, {
     error,
     address: loginAddress('passkey', authRequestId),
     content: html`<p>${say('passkey.message')}</p>
-${alert(error, 'focused')}${form}
-${canUseApp ? html`<p class="instead"><a href="${loginAddress('totp', authRequestId)}">${say('passkey.appInstead')}</a></p>\n` : undefined}<details class="instead">
+${isCodeRefused ? undefined : alert(error, 'focused')}${form}
+${canUseApp ? html`<p class="instead"><a href="${loginAddress('totp', authRequestId)}">${say('passkey.appInstead')}</a></p>\n` : undefined}<details class="instead"${isCodeRefused ? html` open` : undefined}>
 <summary>${say('passkey.recovery')}</summary>
 <form method="post" action="${action}">
 <input type="hidden" name="id" value="${authRequestId}">
-${codeField({ label: say('passkey.recoveryCode'), keyboard: 'text', isFirst: false, error: undefined })}
+${codeField({ label: say('passkey.recoveryCode'), keyboard: 'text', isFirst: isCodeRefused, error: isCodeRefused ? error : undefined })}
 <button type="submit">${say('code.submit')}</button>
 </form>
 </details>

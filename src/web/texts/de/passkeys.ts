@@ -10,6 +10,8 @@ export const PASSKEYS: Readonly<Record<keyof typeof EN, string>> = {
   'passkey.appInstead': 'Stattdessen eine Authenticator-App verwenden',
   'passkey.recovery': 'Wiederherstellungscode verwenden',
   'passkey.recoveryCode': 'Wiederherstellungscode',
+  'passkey.wrongRecoveryCode':
+    'Dieser Wiederherstellungscode ist falsch oder wurde schon verwendet. Versuchen Sie einen anderen.',
   'passkey.failed.get':
     'Der Passkey wurde nicht verwendet. Versuchen Sie es noch einmal, oder wählen Sie einen anderen Weg.',
   'passkey.failed.create': 'Der Passkey wurde nicht erstellt. Versuchen Sie es noch einmal.',

@@ -8,6 +8,8 @@ export const PASSKEYS = {
   'passkey.appInstead': 'Use an authenticator app instead',
   'passkey.recovery': 'Use a recovery code',
   'passkey.recoveryCode': 'Recovery code',
+  'passkey.wrongRecoveryCode':
+    'That recovery code is incorrect, or was already used. Try another one.',
   'passkey.failed.get': 'The passkey was not used. Try again, or choose another way.',
   'passkey.failed.create': 'The passkey was not created. Try again.',
   'passkey.exists':

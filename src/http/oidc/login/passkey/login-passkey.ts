@@ -79,8 +79,13 @@ export function addLoginPasskey(
     if (found.state === 'partially-authenticated') {
       const code = passkeyAnswer(fields)
       const submission = { factor: 'passkey', request: found, code, caller, rp } as const
-      const form = (error: string) =>
-        provePage(ports, listener, call, { found, authRequestId, error })
+      const isCodeRefused = fields.has('code')
+      const form = (text: string, code: FailureCode) => {
+        // Every other code has a next one; a recovery code has not.
+        const isWrong = isCodeRefused && code === 'MFA_INVALID_TOKEN'
+        const error = isWrong ? call.presentation.say('passkey.wrongRecoveryCode') : text
+        return provePage(ports, listener, call, { found, authRequestId, error, isCodeRefused })
+      }
       return withForm(ports, call, { found, form }, async () => {
         const step = await submitSecondFactor(ports, submission)
         return answerStep(ports, call, { step, found, authRequestId })

@@ -35,14 +35,14 @@ export async function provePage(
   ports: LoginPorts,
   { relyingParty }: PasskeyListener,
   call: Call,
-  { found, authRequestId, error }: Shown,
+  { found, authRequestId, error, isCodeRefused }: Shown,
 ): Promise<SafeHtml> {
   const canUseApp = hasApp(await queriesOf(ports, found))
   const rp = relyingParty(call)
   const prover = { identityId: found.primary.identityId, owner: loginOwner(found), rp }
   const options = await proveOptions(ports, prover).catch(unlessElsewhere)
   const presentation = await partly(ports, call, found, authRequestId)
-  return passkeyPage(presentation, { authRequestId, options, canUseApp, error })
+  return passkeyPage(presentation, { authRequestId, options, canUseApp, error, isCodeRefused })
 }
 
 /** D-430: passkeys of another host count as enrolled, and cannot be used here. */
@@ -82,6 +82,8 @@ interface Shown {
   readonly found: PartiallyAuthenticated
   readonly authRequestId: string
   readonly error?: string
+  /** Whether a recovery code was refused. */
+  readonly isCodeRefused?: boolean
 }
 
 /** Whether a passkey that the user has, or could create, is one of the answers. */
