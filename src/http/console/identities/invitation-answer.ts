@@ -1,4 +1,5 @@
 /** The page with what to hand over. It is never the answer to a GET, so that it is not shown again (D-376). */
+import { isReset } from '../../../domain/enrollments/enrollment.ts'
 import type { Invitation } from '../../../domain/enrollments/invite.ts'
 import type { Identity } from '../../../domain/identities/identity.ts'
 import { invitationPage } from '../../../web/console/identities/invitation-page.ts'
@@ -13,6 +14,7 @@ export function invitationAnswer(
   const html = invitationPage(frame, {
     identityId: id,
     name,
+    isReset: isReset(enrollment),
     link: link?.reveal(),
     token: token.reveal(),
     jwt: jwt?.reveal(),

@@ -9,6 +9,8 @@ import { exactTime, section } from '../parts.ts'
 export interface InvitationPage {
   readonly identityId: string
   readonly name: string
+  /** A reset link replaces what was lost (D-375). */
+  readonly isReset: boolean
   /** Undefined if this service has no page for it. */
   readonly link: string | undefined
   readonly token: string
@@ -18,11 +20,11 @@ export interface InvitationPage {
 }
 
 export function invitationPage(frame: ConsoleFrame, page: InvitationPage): SafeHtml {
-  const { identityId, name, link, token, jwt, expiresAt } = page
+  const { identityId, name, isReset, link, token, jwt, expiresAt } = page
   return consoleLayout(frame, {
     section: IDENTITIES_PATH,
-    title: `Invitation for ${name}`,
-    content: html`<p class="confirm">This is shown once. Send it so that only <bdi>${name}</bdi> can read it: anyone who has it can sign in as <bdi>${name}</bdi>. It works once, until ${exactTime(expiresAt)}.</p>
+    title: `${isReset ? 'Reset link' : 'Invitation'} for ${name}`,
+    content: html`<p class="confirm">This is shown once. Send it so that only <bdi>${name}</bdi> can read it: anyone who has it can ${isReset ? 'use it instead' : html`sign in as <bdi>${name}</bdi>`}. It works once, until ${exactTime(expiresAt)}.${isReset ? ' Nothing changes before.' : undefined}</p>
 ${
   link === undefined
     ? undefined
@@ -34,7 +36,7 @@ ${
       )
 }${section(
   'Code',
-  html`<p class="lead">For <code>latchkey enroll</code>, or to be entered at <code>/invite</code>.</p>
+  html`<p class="lead">${isReset ? 'To' : html`For <code>latchkey enroll</code>, or to`} be entered at <code>/invite</code>.</p>
 <textarea class="short" rows="2" readonly aria-label="Code" spellcheck="false" data-copy="Copy the code">${token}</textarea>`,
 )}${
   jwt === undefined
