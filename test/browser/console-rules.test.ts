@@ -39,6 +39,8 @@ test('screens of the installation as a whole, in a browser', async (t) => {
   for (let i = 0; i < 3; i += 1) await authenticate(service, { username: 'ann', password: 'wrong' })
   const issuer = 'https://idp.example'
   const signer = await admin.createSigner({ issuer, name: `Partner ${EVIL}` })
+  const word = 'Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz'
+  await admin.createSigner({ issuer: `${issuer}/2`, name: word })
   const leaf = await openssl.makeLeaf(await openssl.makeCa(), { notAfter: days(20) })
   await admin.createIdentity({ name: `Laptop ${EVIL}`, certPem: leaf.pem })
   const factory = await openssl.makeCa({ notAfter: days(300) })

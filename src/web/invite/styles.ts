@@ -14,6 +14,9 @@ const INVITE_STYLESHEET = html`${STYLESHEET}.command {
   overflow-wrap: anywhere;
   user-select: all;
 }
+form + .command {
+  margin-top: 1rem;
+}
 input[readonly] {
   border-color: var(--edge);
   background: var(--ground);
@@ -45,7 +48,7 @@ details p {
   font-size: 0.9375rem;
 }
 details .quiet {
-  margin: 0 0 1rem;
+  margin: 0;
   border: 1px solid var(--line);
   background: var(--field);
   color: var(--ink);

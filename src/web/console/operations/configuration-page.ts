@@ -38,7 +38,11 @@ function settingsTable(label: string, settings: readonly ShownSetting[]): SafeHt
     label,
     [
       { title: 'Key', look: 'wide', cell: ({ path }) => html`<code>${path}</code>` },
-      { title: 'Value', look: 'wide', cell: ({ value }) => html`<code>${value}</code>` },
+      {
+        title: 'Value',
+        look: 'wide',
+        cell: ({ value }) => (value === '' ? '–' : html`<code>${value}</code>`),
+      },
       {
         title: 'Where from',
         cell: ({ isSet, adjustedFrom }) => {

@@ -59,5 +59,5 @@ ${wayOn(presentation, account)}`,
 
 /** Without the address of an application, the account is where a user can go on. The address may carry the hint. */
 function wayOn({ say }: Presentation, account: string): SafeHtml {
-  return html`<p class="instead"><a href="${account}" rel="noreferrer">${say('signOut.account')}</a></p>`
+  return html`<p class="note"><a href="${account}" rel="noreferrer">${say('signOut.account')}</a></p>`
 }
