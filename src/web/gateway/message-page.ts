@@ -37,7 +37,7 @@ ${
   instead === undefined
     ? undefined
     : requestId === undefined
-      ? html`<p class="instead"><a href="${instead.to}">${instead.label}</a></p>\n`
+      ? html`<p class="${isOnly ? 'note' : 'instead'}"><a href="${instead.to}">${instead.label}</a></p>\n`
       : html`<p><a class="choice${isOnly ? ' only' : ''}" href="${instead.to}">${instead.label}</a></p>\n`
 }${
   requestId === undefined

@@ -110,7 +110,7 @@ test('changes in the console', async (t) => {
       ])
       const reset = await send(pathOf(id), `${pathOf(id)}/invite`, { method: 'reset-password' })
       assert.match(reset.text, /\/invite#lke_/)
-      assert.match(reset.text, /Reset link for Newcomer &lt;i&gt;/)
+      assert.match(reset.text, />Reset link for Newcomer /)
       // D-375: a reset is not accepted there.
       assert.doesNotMatch(reset.text, /latchkey enroll/)
       await logInAs(service, { username: 'newcomer', password: PASSWORD })
