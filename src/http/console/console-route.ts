@@ -22,7 +22,13 @@ import type { SafeHtml } from '../../web/login/html.ts'
 import { type Answer, page, withCookies } from '../answer.ts'
 import { addDoors } from '../own-site/doors.ts'
 import { type AtListener, seeNote, siteOf } from '../own-site/site.ts'
-import { filledIn, type SiteCall, type SiteForm, siteRoutes } from '../own-site/site-routes.ts'
+import {
+  filledIn,
+  type OutsideForm,
+  type SiteCall,
+  type SiteForm,
+  siteRoutes,
+} from '../own-site/site-routes.ts'
 import type { Fields } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
 import { ownerIn, readInput, sealInput, withOwner } from './kept-input.ts'
@@ -131,8 +137,10 @@ export function consoleRoutes(
         const input = again && owner && sealInput(ports, owner, { form: url, page, fields })
         return input ? [cookies.keepInput(input)] : []
       }
-      const outside = (form: string, fields: Fields, page: string) =>
-        keep(ownerIn(ports, form, fields), page, fields)
+      const outside = ({ form, fields, page, sender }: OutsideForm) => {
+        const owner = ownerIn(ports, form, fields)
+        return sender === undefined || sender === owner ? keep(owner, page, fields) : []
+      }
       routes.submit({ url, page: at, outside }, async (call, fields) => {
         const framedCall = await framed(call)
         if (needs === 'session' || framedCall.frame.isFresh) return change(framedCall, fields)

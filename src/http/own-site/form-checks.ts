@@ -20,18 +20,25 @@ export function refuseForeign(head: RequestHead, { addresses }: AtListener): voi
 /** After the token of a form, what a site adds to it (D-483). Not in base64url. */
 export const OWNER_MARK = '.'
 
-export function refuseForged(
+/** Returns the refusal of a form without a token of this session. */
+export function forgeryIn(
   ports: AccountPorts,
   { name }: Pick<Site, 'name'>,
   session: CallSession,
   { form, fields }: { readonly form: string; readonly fields: Fields },
-): void {
+): Failure | undefined {
   const [given, ...others] = fields.get('formToken') ?? []
   const isOurs =
     typeof given === 'string' &&
     others.length === 0 &&
     isFormToken(ports, name, session, form, given.split(OWNER_MARK, 1)[0] ?? '')
-  if (!isOurs) throw new Failure('FORBIDDEN', { detail: 'the form has no token of this session' })
+  if (isOurs) return undefined
+  return new Failure('FORBIDDEN', { detail: 'the form has no token of this session' })
+}
+
+export function refuseForged(...sent: Parameters<typeof forgeryIn>): void {
+  const forgery = forgeryIn(...sent)
+  if (forgery !== undefined) throw forgery
 }
 
 /** Longer than any value of such a field. */

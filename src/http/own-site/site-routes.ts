@@ -2,6 +2,7 @@
  * Common to every page of our own sites and every form on them: a cookie instead of a header, a login instead of a
  * challenge, and pages instead of JSON. D-161, D-162. GETs change nothing; a form proves that our page sent it.
  */
+import type { IdentityId } from '../../base/ids.ts'
 import { formToken } from '../../domain/account/session.ts'
 import type { Caller } from '../../domain/audit/events.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
@@ -16,7 +17,7 @@ import { bodyFields } from '../reading/body.ts'
 import type { Fields } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
 import { createReadEnd } from './ending-proof.ts'
-import { refuseForeign, refuseForged } from './form-checks.ts'
+import { forgeryIn, refuseForeign } from './form-checks.ts'
 import { SITE_ROUTE, seeNote } from './site.ts'
 import { isUnauthorized, type SiteAt, toLogin, turnAway, visitorOf, withPages } from './visitor.ts'
 
@@ -40,8 +41,21 @@ export interface SiteForm {
   readonly url: string
   /** The page that has the form; its parameters are those of `url`. */
   readonly page: string
-  /** Returns the cookies for a form, at the address `form`, that was sent without a session. Only its origin was checked. */
-  readonly outside?: (form: string, fields: Fields, page: string) => readonly string[]
+  /**
+   * Returns the cookies for a form that was sent without a session, or with a later one than that of its page. Only its
+   * origin was checked.
+   */
+  readonly outside?: (form: OutsideForm) => readonly string[]
+}
+
+export interface OutsideForm {
+  /** The address of the form. */
+  readonly form: string
+  readonly fields: Fields
+  /** The page that has it. */
+  readonly page: string
+  /** Whose session it is; undefined without one. */
+  readonly sender: IdentityId | undefined
 }
 
 export interface SiteRoutes {
@@ -127,11 +141,11 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
         (call) => {
           const back = filledIn(page, call.path)
           const form = filledIn(url, call.path)
-          const outside = () =>
-            withCookies(seeNote(site, back, 'signed-in-again'), [
-              cookies.clearSession(),
-              ...(keep?.(form, bodyFields(call.body), back) ?? []),
-            ])
+          const kept = (sender?: IdentityId) =>
+            keep?.({ form, fields: bodyFields(call.body), page: back, sender }) ?? []
+          const toPage = (set: readonly string[]) =>
+            withCookies(seeNote(site, back, 'signed-in-again'), set)
+          const outside = () => toPage([cookies.clearSession(), ...kept()])
           const change = async () => {
             refuseForeign(call, listener)
             try {
@@ -140,7 +154,13 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
               if (visitor.kind !== 'known') return await turnAway(at, call, visitor)
               const { session } = visitor
               const fields = bodyFields(call.body)
-              refuseForged(ports, site, session, { form, fields })
+              const forged = forgeryIn(ports, site, session, { form, fields })
+              if (forged !== undefined) {
+                const set = kept(session.identityId)
+                if (set.length === 0) throw forged
+                // The form is of an earlier session of the same user (D-438).
+                return { ...toPage(set), failure: forged }
+              }
               const own = await callOf(call, session, back)
               const { result, ended } = await ports.collectedEndings.collect(() =>
                 apply(own, fields),

@@ -292,6 +292,41 @@ test('input survives a login that was too old', async (t) => {
     }
   })
 
+  await t.test('it waits too if the form is of an earlier session (D-438)', async () => {
+    const { browser, page } = await openConsole(service)
+    const invite = '/console/invite'
+    const form = Object.entries({
+      formToken: formTokenOf(await page(invite), invite),
+      name: 'In the other tab',
+      method: 'ott',
+      policy: 'default',
+    })
+    // Another tab of the same browser signs in anew, as a change after five minutes asks for.
+    await signIn(service, browser, again('/console/policies/new'), ADMIN)
+    const reply = await post(service, browser, invite, form)
+    assert.equal(reply.status, 303, reply.text)
+    assert.equal(reply.headers.location, invite)
+    const html = await page(invite)
+    assert.match(html, />What you entered is still here, and nothing was changed yet/)
+    assert.match(html, /value="In the other tab"/)
+    assert.equal(await countNamed('identities', 'In the other tab'), 0)
+    const saved = await post(service, browser, invite, filledIn(html, invite, {}))
+    assert.equal(saved.status, 200, saved.text)
+    assert.equal(await countNamed('identities', 'In the other tab'), 1)
+
+    // Attack: the next administrator at the same browser sends the form of the first.
+    const other = await (await administrate(service)).createIdentity({
+      name: 'Third',
+      password: PASSWORD,
+      isAdmin: true,
+    })
+    await signIn(service, browser, again(invite), other)
+    const refused = await post(service, browser, invite, form)
+    await assertRefusedPage(service, refused, 403, 'FORBIDDEN')
+    assert.equal(kept(refused.headers['set-cookie']), undefined)
+    assert.doesNotMatch(await page(invite), /In the other tab/)
+  })
+
   await t.test('a form that our page did not send leaves nothing behind', async () => {
     // Attack: a page of somebody else fills in a form that the administrator would only have to confirm.
     const { browser, page } = await openConsole(service)
