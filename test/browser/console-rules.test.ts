@@ -68,7 +68,7 @@ test('screens of the installation as a whole, in a browser', async (t) => {
     ] as const) {
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize(size)
-      const width = await page.locator('html').evaluate((element) => element.scrollWidth)
+      const width = await page.evaluate<number>('document.documentElement.scrollWidth')
       assert.ok(width <= size.width, `${name} ${look} scrolls sideways: ${width}`)
       const { violations } = await checkWithAxe(page)
       assert.deepEqual(violations, [], `${name} ${look}`)

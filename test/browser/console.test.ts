@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { minutes } from '../../src/base/time/duration.ts'
-import { checkWithAxe } from '../support/browser/axe.ts'
+import { bringAxe, checkWithAxe } from '../support/browser/axe.ts'
 import { quietPage } from '../support/browser/browser-complaints.ts'
 import { sendPassword } from '../support/browser/browser-login.ts'
 import { launchChromium } from '../support/browser/chromium.ts'
@@ -88,11 +88,12 @@ test('the console in a browser', async (t) => {
     const { colorScheme, viewport, rules } = look
     await t.test(`every screen is clean: ${colorScheme}, ${viewport.width} px`, async (t) => {
       const page = await newPage(t, { colorScheme, viewport })
+      await bringAxe(page)
       await open(page, '/console/identities')
       for (const [screen, path] of Object.entries(SCREENS)) {
         await page.goto(`${service.baseUrl}${path}`)
         await page.getByRole('heading', { level: 1 }).waitFor()
-        await page.waitForFunction('window.htmx !== undefined')
+        assert.equal(await page.evaluate('window.htmx !== undefined'), true, `${screen}: no htmx`)
         await picture(page, `${screen}-${colorScheme}`)
         assert.equal(
           await page.evaluate('window.hacked'),
@@ -160,14 +161,13 @@ test('the console in a browser', async (t) => {
     await open(page, '/console/sessions')
     for (const path of [SCREENS.identities, SCREENS.sessions, '/console/policies']) {
       await page.goto(`${service.baseUrl}${path}`)
-      const strays = await page.locator('.table td :is(a, span, input)').evaluateAll((all) =>
-        all
+      const strays = await page.evaluate(`
+        [...document.querySelectorAll('.table td :is(a, span, input)')]
           .filter((one) => {
             const cell = one.closest('td').getBoundingClientRect()
             return one.getBoundingClientRect().left < cell.left + 100
           })
-          .map((one) => one.outerHTML),
-      )
+          .map((one) => one.outerHTML)`)
       assert.deepEqual(strays, [], path)
     }
   })

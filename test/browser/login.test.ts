@@ -7,6 +7,7 @@ import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { complaintsOf } from '../support/browser/browser-complaints.ts'
+import { focused } from '../support/browser/browser-login.ts'
 import { launchChromium } from '../support/browser/chromium.ts'
 import type { SiteHost } from '../support/browser/site.ts'
 import { type ClientApp, startClientApp } from '../support/client/client-app.ts'
@@ -244,9 +245,4 @@ async function typeCredentials(
 
 async function arriveAt(page: Page, app: ClientApp): Promise<void> {
   await page.waitForURL((url) => url.href.startsWith(app.redirectUri))
-}
-
-/** The id of the focused element, or its type when it has none. */
-function focused(page: Page): Promise<string | null> {
-  return page.locator(':focus').evaluate((element) => element.id || element.getAttribute('type'))
 }

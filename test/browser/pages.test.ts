@@ -74,10 +74,9 @@ test('the pages', async (t) => {
         await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
         assert.equal(await page.title(), await titleWanted(page, heading))
         assert.equal(await page.getByRole('main').count(), 1)
-        const root = page.locator('html')
-        assert.equal(await root.getAttribute('lang'), 'en')
+        assert.equal(await page.locator('html').getAttribute('lang'), 'en')
         // WCAG 2.2, 1.4.10: 320 pixels without scrolling sideways.
-        assert.equal(await root.evaluate((element) => element.scrollWidth), SMALL.width)
+        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), SMALL.width)
         assert.equal(await focusOf(page), FOCUS[name])
 
         for (const colorScheme of ['light', 'dark'] as const) {
@@ -126,9 +125,9 @@ test('the pages', async (t) => {
     for (const [name, fields] of Object.entries(wanted)) {
       const page = await newPage(t)
       await pages[name]?.[1](page)
-      const found = await page
-        .locator('input:not([type=hidden], [type=checkbox])')
-        .evaluateAll((all) => all.map((one) => one.getAttribute('autocomplete')))
+      const found = await page.evaluate(`
+        [...document.querySelectorAll('input:not([type=hidden], [type=checkbox])')]
+          .map((one) => one.getAttribute('autocomplete'))`)
       assert.deepEqual(found, fields, name)
       for (const field of await page.locator('input[autocomplete$=password]').all()) {
         assert.equal(await field.getAttribute('type'), 'password')
@@ -171,17 +170,18 @@ test('the pages', async (t) => {
 
 /** From the top, wherever the page has put the focus. */
 async function assertTabReachesAll(page: Page): Promise<void> {
-  const usable = await page.locator(USABLE).evaluateAll((all) => all.map((one) => one.outerHTML))
+  const usable = await page.evaluate<readonly string[]>(
+    `[...document.querySelectorAll('${USABLE}')].map((one) => one.outerHTML)`,
+  )
   if (usable.length === 0) return
   await page.locator(USABLE).first().focus()
-  const focus = page.locator(':focus')
   const reached: string[] = []
   for (let n = 0; n < usable.length; n += 1) {
     if (n > 0) await page.keyboard.press('Tab')
-    const { html, outline } = await focus.evaluate((element) => {
-      const style = element.ownerDocument.defaultView.getComputedStyle(element)
-      return { html: element.outerHTML, outline: `${style.outlineStyle} ${style.outlineWidth}` }
-    })
+    const { html, outline } = await page.evaluate<{ html: string; outline: string }>(`(() => {
+      const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
+      return { html: document.activeElement.outerHTML, outline: outlineStyle + ' ' + outlineWidth }
+    })()`)
     reached.push(html)
     if (n > 0) assert.match(outline, /^solid [23]px$/, `${html} is seen to be in focus`)
   }
@@ -190,11 +190,9 @@ async function assertTabReachesAll(page: Page): Promise<void> {
 
 /** What has the focus: an id, or the role of words that have it, or what it is. Undefined: the page leaves it at the top. */
 async function focusOf(page: Page): Promise<string | undefined> {
-  const focus = page.locator(':focus')
-  if ((await focus.count()) === 0) return undefined
-  return focus.evaluate(
-    (element) => element.getAttribute('role') ?? (element.id || element.localName),
-  )
+  if ((await page.locator(':focus').count()) === 0) return undefined
+  return page.evaluate(`(({ role, id, localName }) => role ?? (id || localName))
+    (document.activeElement)`)
 }
 
 interface Colours {
@@ -205,11 +203,10 @@ interface Colours {
 
 /** Of the page, then of everything on it. The ground is that of the nearest element that has one. */
 function coloursOf(page: Page): Promise<readonly Colours[]> {
-  return page.locator(`body, ${TEXTS}`).evaluateAll((all) =>
-    all
+  return page.evaluate(`
+    [...document.querySelectorAll('body, ${TEXTS}')]
       .filter((element) => element.checkVisibility())
       .map((element) => {
-        const { getComputedStyle } = element.ownerDocument.defaultView
         let at = element
         while (getComputedStyle(at).backgroundColor === 'rgba(0, 0, 0, 0)') at = at.parentElement
         return {
@@ -217,8 +214,7 @@ function coloursOf(page: Page): Promise<readonly Colours[]> {
           text: getComputedStyle(element).color,
           ground: getComputedStyle(at).backgroundColor,
         }
-      }),
-  )
+      })`)
 }
 
 /** WCAG 2.2, relative luminance of `rgb(r, g, b)`. */

@@ -92,7 +92,8 @@ export async function sendCode(page: Page, code: string): Promise<number> {
   return response.status()
 }
 
-/** The id of the focused element, or its type when it has none. */
-export function focused(page: Page): Promise<string | null> {
-  return page.locator(':focus').evaluate((element) => element.id || element.getAttribute('type'))
+/** The id of the focused element, or its type when it has none. Waits until there is one. */
+export async function focused(page: Page): Promise<string | null> {
+  await page.locator(':focus').waitFor()
+  return page.evaluate('document.activeElement.id || document.activeElement.getAttribute("type")')
 }

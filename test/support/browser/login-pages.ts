@@ -205,8 +205,7 @@ export async function loginPages(
     openLoginForm(page, app, changes)
 
   async function openOther(page: Page, method: string) {
-    await page.goto(app.prepare({ method }).url)
-    await page.getByRole('link', { name: 'Sign in' }).click()
+    await page.goto(app.prepare({ method }).authorizationUrl)
     await page.getByRole('link', { name: 'Use a password instead' }).waitFor()
   }
 
@@ -233,14 +232,13 @@ export async function loginPages(
   return pages
 }
 
-/** From the application to the form for username and password. */
+/** The form for username and password. Tests of logins come to it from the page of the application. */
 export async function openLoginForm(
   page: Page,
   app: ClientApp,
   changes: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  await page.goto(app.prepare(changes).url)
-  await page.getByRole('link', { name: 'Sign in' }).click()
+  await page.goto(app.prepare(changes).authorizationUrl)
   await page.getByLabel('Username').waitFor()
 }
 

@@ -22,6 +22,8 @@ export interface Answer {
 export interface PreparedLogin {
   /** The page of the application with the link to the login. */
   readonly url: string
+  /** Where that link leads. */
+  readonly authorizationUrl: string
   readonly state: string
   readonly verifier: string
 }
@@ -64,8 +66,9 @@ export async function startClientApp(
       const state = `state-${number}`
       const all = { redirect_uri: redirectUri, state, ...changes }
       const parameters = authorizationParameters(challenge, all)
-      links.set(`/start/${number}`, `${baseUrl}/oidc/authorization?${parameters}`)
-      return { url: `${origin}/start/${number}`, state, verifier }
+      const authorizationUrl = `${baseUrl}/oidc/authorization?${parameters}`
+      links.set(`/start/${number}`, authorizationUrl)
+      return { url: `${origin}/start/${number}`, authorizationUrl, state, verifier }
     },
     async finish({ verifier }, answer) {
       const reply = await exchange(service, {
