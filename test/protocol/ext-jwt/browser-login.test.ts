@@ -51,6 +51,20 @@ test('a browser logs in through an IdP', async (t) => {
     }
   })
 
+  await t.test('a policy that demands a passkey leads to its page after the IdP', async () => {
+    const policy = await admin.createPolicy({ secondary: { requirePasskey: true } })
+    await admin.createIdentity({ externalId: 'yara', policy })
+    const browser = cookieBrowser(service)
+    const { authRequestId } = await browser.begin()
+    const location = sentTo(await browser.get(startPath(signer, authRequestId)))
+    const code = idp.approve(location, 'yara')
+    const reply = await browser.get(callbackPath(location, { code, iss: issuer }))
+    assert.equal(reply.status, 302, reply.text)
+    const page = await browser.get(reply.headers.location ?? '')
+    assert.equal(page.status, 200, page.text)
+    assert.match(page.text, /<h1[^>]*>Create a passkey</)
+  })
+
   await t.test('the code is redeemed with the verifier, and the login ends with ours', async () => {
     const browser = cookieBrowser(service)
     const begun = await browser.begin()

@@ -12,9 +12,10 @@ import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
 import { invalid } from '../../../domain/refusals.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
 import type { SafeHtml } from '../../../web/login/html.ts'
+import { loginAddress } from '../../../web/login/login-address.ts'
 import type { Presentation } from '../../../web/login/presentation.ts'
 import type { TextKey } from '../../../web/texts/en.ts'
-import { type Answer, redirect, withCookies } from '../../answer.ts'
+import { redirect, withCookies } from '../../answer.ts'
 import type { Call } from '../../call.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
 import { textField } from '../../reading/fields.ts'
@@ -22,7 +23,7 @@ import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import { keepCookies, keptCookies, stepOrigin } from './browser-cookie.ts'
 import { during, partly } from './during.ts'
-import { answerStep, LOGIN_ROUTE, MENDABLE, readStep, withForm } from './login-step.ts'
+import { answerStep, LOGIN_ROUTE, MENDABLE, nextPath, readStep, withForm } from './login-step.ts'
 import { choicePage, fetchJwtFrom, secondPage } from './signer-choice.ts'
 
 /** Ids are far shorter, but the codes of some IdPs are JWTs. */
@@ -109,20 +110,11 @@ export function addLoginExternal(
           return answerStep(ports, call, { step, found, authRequestId })
         }
         call.isFrom(step)
-        return toNextPage(step.authQueries, authRequestId)
+        // A page with its own address can be reloaded, and the address does not contain the IdP's code.
+        return redirect(loginAddress(nextPath(step.authQueries), authRequestId))
       })
     },
   )
-}
-
-/** A page with its own address, so that it can be reloaded and the address does not contain the IdP's code. */
-function toNextPage(
-  authQueries: readonly { readonly typeId: string; readonly isTotpEnrolled?: boolean }[],
-  authRequestId: string,
-): Answer {
-  const isEnrolled = authQueries.some(({ isTotpEnrolled }) => isTotpEnrolled === true)
-  const path = isEnrolled ? PATHS.loginTotp : PATHS.totpEnroll
-  return redirect(`${path}?authRequestID=${encodeURIComponent(authRequestId)}`)
 }
 
 const TEXTS = {

@@ -14,7 +14,7 @@ import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
 import { formActionSource } from '../../../protocol/redirect-uri.ts'
 import { errorText } from '../../../web/login/error-text.ts'
 import type { SafeHtml } from '../../../web/login/html.ts'
-import { loginAddress } from '../../../web/login/login-address.ts'
+import { type LoginPath, loginAddress } from '../../../web/login/login-address.ts'
 import { enrollStartPage } from '../../../web/login/pages/enroll-page.ts'
 import { totpPage } from '../../../web/login/pages/totp-page.ts'
 import type { Presentation } from '../../../web/login/presentation.ts'
@@ -109,9 +109,7 @@ async function stepAnswer(
  * The page for a passkey, which has options of its own: undefined if no passkey is asked for, or if the user has only the
  * other factor that would do (D-432).
  */
-export function passkeyStep(
-  authQueries: readonly AuthQuery[],
-): 'passkey' | 'passkey/enroll' | undefined {
+function passkeyStep(authQueries: readonly AuthQuery[]): 'passkey' | 'passkey/enroll' | undefined {
   const query = authQueries.find(({ typeId }) => typeId === 'PASSKEY')
   if (query?.typeId !== 'PASSKEY') return undefined
   if (query.isPasskeyEnrolled) return 'passkey'
@@ -123,7 +121,12 @@ export function hasApp(authQueries: readonly AuthQuery[]): boolean {
   return authQueries.some((query) => query.typeId === 'MFA' && query.isTotpEnrolled)
 }
 
-/** The page for the next factor. A required external JWT is a failure (D-14), handled by `withForm`. */
+/** Where the next factor is asked for. A required external JWT is a failure (D-14), handled by `withForm`. */
+export function nextPath(authQueries: readonly AuthQuery[]): LoginPath {
+  return passkeyStep(authQueries) ?? (hasApp(authQueries) ? 'totp' : 'totp/enroll')
+}
+
+/** The same, as a page that answers the step before. */
 function factorPage(
   presentation: Presentation,
   authRequestId: string,

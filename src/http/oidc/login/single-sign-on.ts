@@ -19,15 +19,7 @@ import { sendToClient } from '../client-answers.ts'
 import { PATHS } from '../paths.ts'
 import { setCookie } from './browser-cookie.ts'
 import { during, identified, targetOf } from './during.ts'
-import {
-  answerStep,
-  hasApp,
-  LOGIN_POST,
-  LOGIN_ROUTE,
-  loginPage,
-  passkeyStep,
-  readStep,
-} from './login-step.ts'
+import { answerStep, LOGIN_POST, LOGIN_ROUTE, loginPage, nextPath, readStep } from './login-step.ts'
 
 type AtListener = Pick<ListenerParts, 'addresses' | 'corsOrigins'>
 
@@ -56,8 +48,7 @@ export async function signOn(
   if (step === undefined) return undefined
   call.isFrom(step)
   if (step.next === 'answer') return sendToClient(call, step.answer)
-  const { authQueries } = step
-  return to(passkeyStep(authQueries) ?? (hasApp(authQueries) ? 'totp' : 'totp/enroll'))
+  return to(nextPath(step.authQueries))
 }
 
 /** The session of the browser, if it answers for the user. */
