@@ -140,7 +140,7 @@ test('the documentation at /docs', async (t) => {
     for (const width of [360, 1400]) {
       await page.setViewportSize({ width, height: 800 })
       for (const path of ['/docs/', '/docs/audit.html', '/docs/contents.html']) {
-        // Its script knows of the width, and nothing but its styles of the colors.
+        // Loaded for each width, which its script uses; only its styles depend on the color scheme.
         await page.goto(`${service.baseUrl}${path}`)
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme })

@@ -101,18 +101,21 @@ test('a user signs in with a passkey', async (t) => {
     await arrive()
   })
 
-  await t.test('a wrong recovery code is said at its field, and can be corrected', async (t) => {
-    const { page } = await openLogin(t, browser, app)
-    await sendPassword(page, person)
-    await page.getByText('Use a recovery code').click()
-    await page.getByLabel('Recovery code').fill('WRONG2')
-    await page.getByRole('button', { name: 'Continue' }).click()
-    await page.getByText('That recovery code is incorrect, or was already used.').waitFor()
-    assert.equal(await page.locator(':focus').getAttribute('name'), 'code')
-    await page.keyboard.type('WRONG3')
-    await page.keyboard.press('Enter')
-    await page.getByText('That recovery code is incorrect, or was already used.').waitFor()
-  })
+  await t.test(
+    'the error of a wrong recovery code is at its field, and another one can be typed',
+    async (t) => {
+      const { page } = await openLogin(t, browser, app)
+      await sendPassword(page, person)
+      await page.getByText('Use a recovery code').click()
+      await page.getByLabel('Recovery code').fill('WRONG2')
+      await page.getByRole('button', { name: 'Continue' }).click()
+      await page.getByText('That recovery code is incorrect, or was already used.').waitFor()
+      assert.equal(await page.locator(':focus').getAttribute('name'), 'code')
+      await page.keyboard.type('WRONG3')
+      await page.keyboard.press('Enter')
+      await page.getByText('That recovery code is incorrect, or was already used.').waitFor()
+    },
+  )
 
   await t.test('pressing twice shows no failure, and the browser still asks', async (t) => {
     const { page } = await openLogin(t, browser, app)

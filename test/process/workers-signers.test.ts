@@ -1,6 +1,6 @@
 /**
- * The keys of a signer are those of the instance: whichever worker needed them first, every worker has them and shows
- * them, and new ones are fetched as soon as a single process would. API 4.5, R107, D-498.
+ * All workers have and show the same keys of a signer, whichever worker needed them first, and new keys are fetched as
+ * soon as a single process would fetch them. API 4.5, R107, D-498.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import { jwtLogin, registerIdp } from '../support/idp/jwt-login.ts'
 import { eachWorker, startWorkers, type WorkerView } from '../support/kills/workers.ts'
 import { administrate, administratorWith } from '../support/management.ts'
 
-test('several workers have one copy of the keys of a signer', async (t) => {
+test('several workers have the same keys of a signer', async (t) => {
   const workers = await eachWorker(t, await startWorkers(t, 3))
   const [one, two, three] = workers
   assert.ok(one && two && three)
@@ -29,7 +29,7 @@ test('several workers have one copy of the keys of a signer', async (t) => {
   const unknown = { lastFetchedAt: null, lastError: null, kids: [] }
   assert.deepEqual(await Promise.all(workers.map(shownBy)), [unknown, unknown, unknown])
 
-  await t.test('what one of them fetched, all of them use and show', async () => {
+  await t.test('all workers use and show what was fetched for one of them', async () => {
     const jwt = await idp.jwt('alice')
     for (const worker of workers) assert.equal((await jwtLogin(worker, jwt)).status, 302)
     assert.equal(idp.server.fetches, 1)
@@ -38,7 +38,7 @@ test('several workers have one copy of the keys of a signer', async (t) => {
     assert.deepEqual(others, [first, first])
   })
 
-  await t.test('R107: a second after that, a new key is found, by whichever is asked', async () => {
+  await t.test('R107: a second later, every worker finds a new key', async () => {
     const key = await newIdpKey('the-next')
     idp.server.keys = [key.jwk]
     const jwt = await signJwt(key, decodeJwt(await idp.jwt('alice')))
@@ -50,7 +50,7 @@ test('several workers have one copy of the keys of a signer', async (t) => {
     assert.deepEqual(others, [first, first])
   })
 
-  await t.test('R107: an unknown kid, at all of them at once, is one fetch', async () => {
+  await t.test('R107: an unknown kid at all workers at once causes one fetch', async () => {
     const invented = await signJwt(await newIdpKey('invented'), decodeJwt(await idp.jwt('alice')))
     await sleep(seconds(1))
     const replies = await Promise.all(workers.map((worker) => jwtLogin(worker, invented)))

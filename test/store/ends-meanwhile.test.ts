@@ -40,6 +40,7 @@ import { ManualClock, NOON } from '../support/clocks/manual-clock.ts'
 import {
   anIdentity,
   anOidcSession,
+  aPassword,
   aPolicy,
   CALLER,
   proven,
@@ -107,17 +108,7 @@ async function whileItEnds<T, Prepared>(
   const [store, other] = await openTwo(database)
   await store.authPolicies.insert(aPolicy())
   await store.identities.insert(anIdentity())
-  await store.authenticators.insert({
-    id: PASSWORD,
-    identityId,
-    method: 'updb',
-    username: 'zoe',
-    passwordHash: 'hash',
-    lockedUntil: undefined,
-    tags: {},
-    createdAt: NOON,
-    updatedAt: NOON,
-  })
+  await store.authenticators.insert(aPassword({ id: PASSWORD, identityId }))
   for (const session of [SESSION, OTHER]) await store.apiSessions.insert(session)
   await store.deviceCodes.insert(DEVICE)
   const prepared = await prepare(portsOf(other))

@@ -26,10 +26,10 @@ afterAll(async () => (await startPostgres()).stop())
 const TIMES = Array.from({ length: 20 }, (_, i) => i)
 const identityId = (text: string) => text as IdentityId
 
-/** Somebody with nothing optional. */
 const hasOtherAdministrator = async ({ holdAdministrators }: Identities, id: IdentityId) =>
   (await holdAdministrators(id, NOON)).some((held) => held !== id)
 
+/** An identity without optional fields. */
 const plain = (name: string, given: Parameters<typeof anIdentity>[0] = {}) =>
   anIdentity({
     id: identityId(`id-of-${name}`),

@@ -87,7 +87,7 @@ test('a path that cannot be opened is refused with its reason', async (t) => {
 
 const unlessRoot = { skip: process.getuid?.() === 0 && 'root may write everywhere' }
 
-async function assertClosed(path: string, why: string): Promise<void> {
+async function assertUnusable(path: string, why: string): Promise<void> {
   await assert.rejects(openStore({ kind: 'sqlite', path }), {
     name: 'StoreUnavailable',
     message: `cannot use the database ${path}: ${why}; run this as its owner, or correct its owner (chown) or mode (chmod)`,
@@ -98,7 +98,7 @@ test('a file that this user may not write is refused with that reason', unlessRo
   const { path, open } = await sqliteOnDisk.createEmpty(t)
   await (await open()).close()
   await chmod(path, 0o400)
-  await assertClosed(path, 'this user may not read and write it')
+  await assertUnusable(path, 'this user may not read and write it')
 })
 
 test(
@@ -110,19 +110,19 @@ test(
     const folder = dirname(path)
     await chmod(folder, 0o500)
     try {
-      await assertClosed(path, `this user may not create files in ${folder}, as SQLite must`)
+      await assertUnusable(path, `this user may not create files in ${folder}, as SQLite must`)
     } finally {
       await chmod(folder, 0o700)
     }
   },
 )
 
-test('a WAL that this user may not read is refused by its name', unlessRoot, async (t) => {
+test('a WAL that this user may not read is named in the refusal', unlessRoot, async (t) => {
   const { path, open } = await sqliteOnDisk.createEmpty(t)
   await (await open()).close()
   await writeFile(`${path}-wal`, 'left behind')
   await chmod(`${path}-wal`, 0o000)
-  await assertClosed(path, `this user may not read and write ${path}-wal`)
+  await assertUnusable(path, `this user may not read and write ${path}-wal`)
 })
 
 test('a call waits while another process writes, without blocking this process', async (t) => {

@@ -68,7 +68,7 @@ for (const isTerminal of [true, false]) {
     assert.deepEqual(await readdir(home), isTerminal ? [] : ['admin-password'])
   })
 
-  test(`D-330: ${where}, an instance that another one was faster than leaves the file of that one`, async (t) => {
+  test(`D-330: ${where}, an instance that installs too late leaves the file of the faster one`, async (t) => {
     const { home, file } = await temporaryHome(t)
     await writeFile(file, 'of the faster\n')
     const { take, show } = createFirstPassword({ out: assert.fail, isTerminal }, home)
@@ -77,7 +77,7 @@ for (const isTerminal of [true, false]) {
     assert.equal(await readFile(file, 'utf8'), 'of the faster\n')
   })
 
-  test(`D-330: ${where}, a password that was not set in the end is not announced`, async (t) => {
+  test(`D-330: ${where}, a password is not announced if the commit fails`, async (t) => {
     const { home } = await temporaryHome(t)
     const { take, show } = createFirstPassword({ out: assert.fail, isTerminal }, home)
     const failing = take(PASSWORD, async (store) => {

@@ -1,4 +1,4 @@
-/** The keys of signers in a worker, which copies them from the process that fetches. API 4.5, R107, D-498. */
+/** The keys of signers in a worker, which copies them from its supervisor. API 4.5, R107, D-498. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock, NOON } from '../../../test/support/clocks/manual-clock.ts'
@@ -11,7 +11,7 @@ const TWO = await newIdpKey('two')
 const SIGNER = externalSigner()
 const UNKNOWN = 'no key of the signer matches the token'
 
-/** The cache of a supervisor and those of two workers. What one process tells another is copied as JSON. */
+/** The caches of a supervisor and of two workers. Messages between processes are copied as JSON. */
 function world() {
   const clock = new ManualClock()
   const idp = { keys: [ONE.jwk], isDown: false, fetches: 0 }
@@ -41,7 +41,7 @@ async function find(cache: SignerKeyCache, kid: string): Promise<unknown> {
   return 'why' in found ? found.why : found.key.export({ format: 'jwk' }).x
 }
 
-test('workers share one fetch, and show the same', async () => {
+test('workers share one fetch, and show the same status', async () => {
   const { here, there, idp } = world()
   assert.equal(await here.status(SIGNER), undefined)
   assert.equal(await find(here, 'one'), ONE.jwk.x)
@@ -53,7 +53,7 @@ test('workers share one fetch, and show the same', async () => {
   assert.equal(idp.fetches, 1)
 })
 
-test('R107: an unknown kid at any worker is a fetch no sooner than a second after the last one', async () => {
+test('R107: unknown kids, at whichever workers, cause at most one fetch a second', async () => {
   // Attack: a flood of tokens with invented kids, over a connection to each worker.
   const { here, there, idp, clock } = world()
   await find(here, 'one')

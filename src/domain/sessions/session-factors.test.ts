@@ -1,6 +1,6 @@
 /**
- * D-437: no second factor is added around another one, not even around one that is added at the same moment. On the real
- * store, in memory.
+ * D-437, D-489: no second factor is added around another one, or by a login whose proof is withdrawn, not even at the
+ * same moment. On the real store, in memory.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -12,6 +12,7 @@ import { fakePorts, storePorts } from '../../../test/support/fake-ports.ts'
 import {
   aLegacySession,
   anIdentity,
+  aPassword,
   aPolicy,
   CALLER,
   proven,
@@ -59,17 +60,7 @@ async function world(t: TestContext) {
   t.after(() => store.close())
   await store.authPolicies.insert(aPolicy())
   await store.identities.insert(IDENTITY)
-  await store.authenticators.insert({
-    id: PASSWORD,
-    identityId: IDENTITY.id,
-    method: 'updb',
-    username: 'zoe',
-    passwordHash: 'hash',
-    lockedUntil: undefined,
-    tags: {},
-    createdAt: NOON,
-    updatedAt: NOON,
-  })
+  await store.authenticators.insert(aPassword({ id: PASSWORD }))
   await store.apiSessions.insert(SESSION)
   const clock = new ManualClock()
   /** What happens after the checks, and before the transaction that adds the factor. */

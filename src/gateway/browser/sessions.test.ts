@@ -164,7 +164,7 @@ test('only sessions with something open are refreshed by themselves', async () =
   assert.deepEqual(asked, ['open'])
 })
 
-test('D-412: after an outage, held sessions are refreshed a few at a time, and every one of them', async () => {
+test('D-412: after an outage, all held sessions are refreshed, eight at a time', async () => {
   const { sessions, newSession } = setUp()
   let isDown = true
   let asked = 0
@@ -185,7 +185,7 @@ test('D-412: after an outage, held sessions are refreshed a few at a time, and e
     sessions.begin(session)
     sessions.hold(session, () => undefined)
   }
-  // Rounds that come while one is under way start no other.
+  // A call while a round is under way joins it. The round ends early, because the controller cannot be reached.
   await Promise.all([sessions.refreshHeld(), sessions.refreshHeld()])
   assert.deepEqual([asked, highest], [8, 8])
   isDown = false

@@ -80,7 +80,7 @@ test('every reason of a refusal has a label', async () => {
   )
 })
 
-test('health answers on after connections that the system could not accept', async (t) => {
+test('health still answers after connections that the system could not accept', async (t) => {
   const listen = t.mock.method(Server.prototype, 'listen')
   const metrics = { render: async () => '', contentType: 'text/plain' }
   const warnings: unknown[] = []

@@ -71,7 +71,7 @@ test('the cookie of a browser', async (t) => {
   })
 })
 
-test('D-396: an upstream that is not for browsers any more cuts their streams, and leaves those of programs', async (t) => {
+test('D-396: switching signIn off cuts the streams of browsers, and leaves those of programs', async (t) => {
   const responses: ServerResponse[] = []
   const service = await startService(t)
   const edge = await startRealEdge(t, service, {
@@ -104,5 +104,5 @@ test('D-396: an upstream that is not for browsers any more cuts their streams, a
   const rest = once(program.socket, 'data')
   for (const response of responses) response.end('b')
   assert.equal(String((await rest)[0]), 'b')
-  assert.equal(await browser.reply(), undefined, 'the answer of the browser is not whole')
+  assert.equal(await browser.reply(), undefined, 'the response to the browser is incomplete')
 })

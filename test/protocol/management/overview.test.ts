@@ -94,24 +94,24 @@ test('D-368: two instances in one home are both listed, and one that starts agai
     home: first.home,
     environment: { LATCHKEY_ADDRESS: `localhost:${await freePort()}` },
   }
-  const startsOf = async () => {
+  const instanceIds = async () => {
     const { instances } = await admin.get('/overview')
     return instances.map(({ id }: { id: string }) => id)
   }
-  const [id] = await startsOf()
+  const [id] = await instanceIds()
   const second = await startService(t, inHome)
-  const both = await startsOf()
+  const both = await instanceIds()
   assert.equal(both.length, 2)
   assert.ok(both.includes(id))
 
-  // As a crash leaves it.
+  // Put the row back, as a crash would leave it.
   const store = await first.openStore()
   const row = (await store.instances.list()).find((one) => one.id !== id)
   assert.ok(row)
   await second.stop()
   await store.instances.replace(row)
   await startService(t, inHome)
-  const after = await startsOf()
+  const after = await instanceIds()
   assert.equal(after.length, 2)
   assert.ok(after.includes(id) && !after.includes(row.id))
 })

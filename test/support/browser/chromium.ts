@@ -44,13 +44,13 @@ export async function launchChromium(): Promise<TestBrowser> {
 }
 
 /**
- * What makes a page cheaper; the rules of the web do not depend on it.
+ * Arguments that make pages cheaper, and do not change what a page may do.
  * - One process for the pages of a context: a new one for each site takes longer than loading a page.
- * - A page keeps its frame when its document changes: a new frame for each takes a sixth of the CPU time of a visit. The
- *   second feature is one that the library would enable, for pictures: only the last list counts.
- * - The GPU, which is none, has no process of its own.
- * - No optimized code, since a document is gone before that pays off; and what was compiled is kept for the next
- *   document, which has the same scripts.
+ * - A page keeps its frame when its document changes: a new frame for each takes a sixth of the CPU time of a visit.
+ *   The library would enable the second feature itself, for screenshots, but only the last list counts.
+ * - There is no GPU, so it needs no process of its own.
+ * - No optimizing compilers, because a document is gone before they pay off. Bytecode is kept for the next document,
+ *   which has the same scripts.
  */
 const CHEAPER = [
   '--renderer-process-limit=1',

@@ -232,7 +232,7 @@ export async function loginPages(
   return pages
 }
 
-/** The form for username and password. Tests of logins come to it from the page of the application. */
+/** Opens the form for username and password. Tests of whole logins start at the page of the application instead. */
 export async function openLoginForm(
   page: Page,
   app: ClientApp,

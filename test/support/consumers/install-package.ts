@@ -32,7 +32,7 @@ export async function installPackage(t: TestContext): Promise<Consumer> {
   const folder = await temporaryFolder(t)
   // npm reaches its registry by the settings of whoever runs the tests; the folder of `npm test` is not one of them.
   const { npm_config_local_prefix: _, ...env } = process.env
-  // The same files without checking the types, which the build of the image does (deploy.test.ts).
+  // Without checking the types, which the build of the image does (deploy.test.ts). The files are the same.
   await run(process.execPath, ['scripts/build.mjs', '--noCheck'], { cwd: CHECKOUT, env })
   await run('npm', ['pack', '--pack-destination', folder], { cwd: CHECKOUT, env })
   const archive = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? assert.fail()

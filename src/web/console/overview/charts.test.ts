@@ -60,7 +60,7 @@ test('a single count is shown as a point', () => {
   assert.doesNotMatch(text, /<path|NaN/)
 })
 
-test('a service of a few minutes has the line of 24 hours at its right end, with the times', () => {
+test('a chart of 24 hours has the line of a young service at its right end, and labels for all hours', () => {
   const quarter = 900_000
   const day = 96 * quarter
   // 20:30 and 20:45 of the second day.
@@ -71,7 +71,7 @@ test('a service of a few minutes has the line of 24 hours at its right end, with
   const text = String(
     sessionChart({ id: 'a', title: 'A', by: 'hours', step: quarter, length: day, points }),
   )
-  // The plot is 648 wide and begins at 64: the last 96th of it, at the top.
+  // The plot is 648 wide and begins at 64. The line is in the last 96th of it, at the top.
   assert.match(text, /<path class="line" d="M705\.3 16L712 16"/)
   const labels = [...text.matchAll(/text-anchor="middle">([^<]+)</g)].map(([, label]) => label)
   assert.deepEqual(labels, ['00:00', '04:00', '08:00', '12:00', '16:00', '20:00'])
