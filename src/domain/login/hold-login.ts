@@ -15,9 +15,9 @@ import { startAgain } from './request/find-request.ts'
 type Tx = Pick<Stores, 'identities' | 'authenticators' | 'passkeys'>
 
 /**
- * For a step with a second factor, which may outlive the login: a factor that is added, a code that is spent. Refuses
- * what was withdrawn since the first factor was proven (D-489). Locks the identity, which the step refers to (D-284).
- * Throws INVALID_AUTH_REQUEST.
+ * For a step that adds a second factor, or spends a code of one: both outlive the login. Throws INVALID_AUTH_REQUEST if
+ * the login or its credential was withdrawn since the first factor was proven (D-489). Locks the identity, which the
+ * step refers to (D-284).
  */
 export async function holdStep(
   tx: Tx,
@@ -43,8 +43,8 @@ export async function refuseUnregistered(
 }
 
 /**
- * For the same step, after it has written the factor (D-485): a login that reused a session ends with it (D-345). Locked,
- * because whatever ends the session deletes its row. Throws INVALID_AUTH_REQUEST.
+ * For the same step, after it has written the factor (D-485): a login that reused a session ends with it (D-345). Locks
+ * the row of the session, because whatever ends it deletes that row. Throws INVALID_AUTH_REQUEST.
  */
 export async function holdReused(
   { apiSessions }: Pick<Stores, 'apiSessions'>,

@@ -53,7 +53,7 @@ export function isSecondaryWithdrawn(policy: AuthPolicy, rules: Pick<Rules, 'sig
   return demanded !== undefined && demanded.signer?.enabled !== true
 }
 
-export interface PasskeysById {
+interface PasskeysById {
   readonly passkeys: { find(id: AuthenticatorId): Promise<object | undefined> }
 }
 

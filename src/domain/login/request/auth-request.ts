@@ -62,7 +62,7 @@ interface Stored extends Common {
   readonly revision: number
   readonly primary: ProvenPrimary
   readonly secondary: ProvenSecondary
-  /** The session that the primary factor was proven for, if it was reused: the login ends with it (D-345). */
+  /** The session whose proof was reused, if any: the login ends with it (D-345). */
   readonly reusedSession: ApiSessionId | undefined
 }
 

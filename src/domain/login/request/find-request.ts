@@ -87,8 +87,8 @@ export function overtaken(
 }
 
 /**
- * Throws what `overtaken` returns if another step of this login was faster. For an answer that is spent: the same form,
- * sent twice, is not a wrong code (D-427).
+ * Throws what `overtaken` returns if another step of this login was faster. Called for an answer that was already
+ * spent: if the same form was sent twice, that is not a wrong code (D-427).
  */
 export async function refuseOvertaken(
   { vault, authRequests }: Pick<LoginPorts, 'vault' | 'authRequests'>,

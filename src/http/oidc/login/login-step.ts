@@ -126,7 +126,7 @@ export function nextPath(authQueries: readonly AuthQuery[]): LoginPath {
   return passkeyStep(authQueries) ?? (hasApp(authQueries) ? 'totp' : 'totp/enroll')
 }
 
-/** The same, as a page that answers the step before. */
+/** The page for the next factor, in the response to the step before it. */
 function factorPage(
   presentation: Presentation,
   authRequestId: string,

@@ -81,7 +81,7 @@ export function addLoginPasskey(
       const submission = { factor: 'passkey', request: found, code, caller, rp } as const
       const isCodeRefused = fields.has('code')
       const form = (text: string, code: FailureCode) => {
-        // Every other code has a next one; a recovery code has not.
+        // The default text says to wait for the next code, and a recovery code has none.
         const isWrong = isCodeRefused && code === 'MFA_INVALID_TOKEN'
         const error = isWrong ? call.presentation.say('passkey.wrongRecoveryCode') : text
         return provePage(ports, listener, call, { found, authRequestId, error, isCodeRefused })
