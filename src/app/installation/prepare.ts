@@ -65,13 +65,13 @@ export interface Prepared extends OpenedInstallation {
 }
 
 /**
- * Sets a generated password of an administrator, in a transaction that calls `store` before it commits. In this order, a
- * process that is killed leaves a password that is known, or has changed nothing (D-330). Returns the username, or
- * undefined if it sets no password: another instance was faster, or there is no such administrator.
+ * Sets a generated password of an administrator, in a transaction that calls `storePassword` before it commits. So a
+ * process that is killed leaves a stored password, or has changed nothing (D-330). Returns the username, or undefined
+ * if it sets no password: another instance was faster, or there is no such administrator.
  */
-type SetPassword = (store: () => Promise<void>) => Promise<string | undefined>
+type SetPassword = (storePassword: () => Promise<void>) => Promise<string | undefined>
 
-/** Calls `set`, stores the password where the operator finds it, and announces it once it is set. */
+/** Calls `set` with a function that stores the password where the operator finds it. */
 export type HandOver = (password: Secret, set: SetPassword) => Promise<void>
 
 /** Opens the installation, and creates it if the database is empty. Throws RefusedStart. */
@@ -135,8 +135,8 @@ async function makeAdministrator(
   if (fault !== undefined) throw new RefusedStart(`LATCHKEY_ADMIN_PASSWORD ${fault.reason}`)
   const { transaction } = store
   const ports = { ...auditPorts({ clock, random }), transaction, hashing }
-  const set = async (keep?: () => Promise<void>) =>
-    (await install(ports, secret, password, keep)) ? ADMINISTRATOR : undefined
+  const set = async (storePassword?: () => Promise<void>) =>
+    (await install(ports, secret, password, storePassword)) ? ADMINISTRATOR : undefined
   if (adminPassword === undefined) await handOver(password, set)
   else await set()
 }

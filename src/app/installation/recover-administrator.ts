@@ -32,8 +32,8 @@ export async function recoverOnCommand(
     }
     const password = drawPassword(random)
     let recovery: Recovery = { outcome: 'unknown' }
-    await handOver(password, async (keep) => {
-      recovery = await recoverAdministrator(ports, wanted, password, keep)
+    await handOver(password, async (storePassword) => {
+      recovery = await recoverAdministrator(ports, wanted, password, storePassword)
       return 'username' in recovery ? recovery.username : undefined
     })
     return recovery

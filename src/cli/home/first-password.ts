@@ -12,7 +12,7 @@ import type { Io } from '../terminal/io.ts'
 import { plain, widthOf } from '../terminal/output.ts'
 
 export interface FirstPassword {
-  /** Takes the password, and stores it before it is set (D-330). */
+  /** Takes the password, has it set, and stores it before that is committed (D-330). */
   readonly take: HandOver
   /** Prints what was taken, as the last lines of the output. Prints it once, and nothing if there was none. */
   show(): void
@@ -21,7 +21,7 @@ export interface FirstPassword {
 export function createFirstPassword(
   io: Pick<Io, 'out' | 'isTerminal'>,
   home: string,
-  /** `shown`: the terminal shows it as soon as it is set, so that it is not stored. */
+  /** `shown`: the command shows it as soon as it is set, so a terminal needs no file. */
   onTerminal: 'stored' | 'shown' = 'stored',
 ): FirstPassword {
   const { adminPassword } = homeFiles(home)

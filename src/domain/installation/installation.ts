@@ -85,13 +85,13 @@ export function openHashingSecret(
 
 /**
  * Prepares an empty database. Of several instances that start at the same time, one does it; returns whether this one
- * did. That one calls `store` in the transaction, and if that throws, nothing is installed (D-330).
+ * did. That one calls `storePassword` in the transaction; if it throws, nothing is installed (D-330).
  */
 export async function install(
   ports: InstallationPorts,
   secret: Uint8Array,
   administratorPassword: Secret,
-  store: () => Promise<void> = async () => {},
+  storePassword: () => Promise<void> = async () => {},
 ): Promise<boolean> {
   const { transaction, hashing, clock, random } = ports
   const passwordHash = await hashing.hash(administratorPassword)
@@ -109,7 +109,7 @@ export async function install(
     await record(ports, tx, undefined, { type: 'identity.created', identityId })
     const details = { id: authenticator.id }
     await record(ports, tx, undefined, { type: 'authenticator.created', identityId, details })
-    await store()
+    await storePassword()
     return true
   })
 }

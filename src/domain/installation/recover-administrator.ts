@@ -49,15 +49,15 @@ export async function recoverAdministrator(
   /** A name or an id; undefined: the only administrator. */
   wanted: string | undefined,
   password: Secret,
-  /** Called in the transaction if it sets the password; if this throws, nothing changes (D-330). */
-  store: () => Promise<void> = async () => {},
+  /** Called in the transaction if it sets the password; if it throws, nothing changes (D-330). */
+  storePassword: () => Promise<void> = async () => {},
 ): Promise<Recovery> {
   const { transaction, hashing, clock, random } = ports
   const passwordHash = await hashing.hash(password)
 
   return transaction(async (tx) => {
     const recovery = await recover(tx)
-    if ('username' in recovery) await store()
+    if ('username' in recovery) await storePassword()
     return recovery
   })
 
