@@ -46,7 +46,7 @@ const MOST_SESSIONS = 10_000
 export const MOST_OF_ONE_IDENTITY = 50
 
 /** Refreshes at the same time: after an outage all are due, and the controller has just started. */
-const MOST_AT_ONCE = 8
+const MOST_REFRESHES = 8
 
 /** Between attempts to end a session at a controller that cannot be reached. */
 const PAUSES: readonly Duration[] = [seconds(1), seconds(5), seconds(30), seconds(60)]
@@ -124,12 +124,13 @@ export function createBrowserSessions(deps: {
     if (byHash.size >= most && leastUsed !== undefined) void end(leastUsed.of)
   }
 
-  async function refreshFew(): Promise<void> {
+  async function refreshAllHeld(): Promise<void> {
     const held = [...entries.values()].filter((entry) => entry.held.size > 0).values()
-    await Promise.all(Array.from({ length: MOST_AT_ONCE }, () => refreshAll(held)))
+    await Promise.all(Array.from({ length: MOST_REFRESHES }, () => refreshInTurn(held)))
   }
 
-  async function refreshAll(held: Iterator<Entry>): Promise<void> {
+  /** Takes one after the other from an iterator that several calls share. */
+  async function refreshInTurn(held: Iterator<Entry>): Promise<void> {
     for (let next = held.next(); !next.done; next = held.next()) {
       const entry = next.value
       try {
@@ -214,7 +215,7 @@ export function createBrowserSessions(deps: {
     end,
 
     async refreshHeld() {
-      refreshing ??= refreshFew().finally(() => {
+      refreshing ??= refreshAllHeld().finally(() => {
         refreshing = undefined
       })
       await refreshing

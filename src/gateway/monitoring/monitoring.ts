@@ -71,7 +71,7 @@ export async function startMonitoring(
   server.maxConnections = MOST_CONNECTIONS
   const { host, port } = settings.listen
   const bound = await listenAt(server, { host, port }, ({ message }) =>
-    log.warn({ reason: message }, 'a request for health or metrics is refused'),
+    log.warn({ reason: message }, 'a connection for health or metrics is refused'),
   )
   log.info({ listen: formatHostPort({ host, port: bound }) }, 'health and metrics')
   return {

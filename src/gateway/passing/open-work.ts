@@ -1,6 +1,6 @@
 /**
- * The requests in progress and the tunnels, and what cuts them: what they rely on ends (`reliances.ts`), or the upstreams
- * are replaced. D-42, D-396.
+ * The requests in progress and the tunnels. They are cut when what they rely on ends (`reliances.ts`), or when the
+ * upstreams are replaced and no longer admit them. D-42, D-396.
  */
 import type { Duplex } from 'node:stream'
 import type { Log } from '../../base/log.ts'
@@ -25,14 +25,14 @@ export function createOpenWork(
   upstreams: CurrentUpstreams,
 ): OpenWork {
   const rely = createRely({ watch: ports.router.watch, log: ports.log })
-  /** Open or about to be, with what cuts them: both were admitted by the upstreams of that moment. */
+  /** Tunnels, open or opening, with what cuts them: both were admitted by the upstreams of that moment. */
   const upgrades = new Map<Duplex, () => void>()
   const tunnels = new Set<Duplex>()
   /** Requests in progress, with whether their caller may still pass. */
   const requests = new Map<Exchange, () => boolean>()
 
-  /** A request is judged by the upstream that it would reach today; a tunnel stays at its own. */
-  function upstreamToday({ inbound, upgrade }: Exchange, upstream: UpstreamSettings) {
+  /** A request is judged by the upstream that it would reach now; a tunnel stays at its own. */
+  function currentUpstream({ inbound, upgrade }: Exchange, upstream: UpstreamSettings) {
     if (upgrade !== undefined) return upstream
     const destination = routeRequest(inbound, 'request', upstreams.choose)
     return destination.to === 'upstream' ? destination.upstream : upstream
@@ -59,10 +59,11 @@ export function createOpenWork(
 
   return {
     rely(exchange, accepted, upstream) {
-      const today = () => upstreamToday(exchange, upstream)
-      const meetsRules = judgeOpen(ports, accepted, today)
+      const current = () => currentUpstream(exchange, upstream)
+      const meetsRules = judgeOpen(ports, accepted, current)
       // D-410: a caller without a token is a browser.
-      const mayStay = () => meetsRules() && (exchange.inbound.token !== undefined || today().signIn)
+      const mayStay = () =>
+        meetsRules() && (exchange.inbound.token !== undefined || current().signIn)
       if (exchange.upgrade !== undefined) followUpgrade(exchange, upstream)
       else followRequest(exchange, upstream, mayStay)
       return rely(exchange.socket, accepted, () => cut(exchange), mayStay)

@@ -6,7 +6,7 @@ export interface CurrentUpstreams {
   list(): readonly UpstreamSettings[]
   /** Among those for HTTP. */
   readonly choose: ChooseUpstream<UpstreamSettings>
-  /** Whether there is one like this. */
+  /** Whether there is one with these settings. */
   includes(upstream: UpstreamSettings): boolean
   replace(next: readonly UpstreamSettings[]): void
 }

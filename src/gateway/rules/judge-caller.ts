@@ -41,12 +41,12 @@ export function judgeCaller(
 export function judgeOpen(
   ports: JudgePorts,
   accepted: Accepted,
-  today: () => Rules,
+  currentRules: () => Rules,
 ): () => boolean {
   let held = accepted
   return () => {
     held = withRoles(held, ports.router.rolesOf(held))
-    return judgeCaller(ports, held, today(), 'open') === undefined
+    return judgeCaller(ports, held, currentRules(), 'open') === undefined
   }
 }
 
