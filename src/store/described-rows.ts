@@ -48,14 +48,14 @@ export function describedRows<F extends Fields>(table: keyof Tables, fields: F):
 export type Shapes = Readonly<Record<string, Shape<unknown>>>
 export type Shaped<S extends Shapes> = { readonly [Name in keyof S]: ReturnType<S[Name]> }
 
-export interface ShapedRows<Table extends keyof Tables, S extends Shapes> {
+interface ShapedRows<Table extends keyof Tables, S extends Shapes> {
   fromRow(row: Selectable<Tables[Table]>): Shaped<S>
   toRow(
     entity: Shaped<S>,
   ): Pick<Insertable<Tables[Table]>, ColumnOf<keyof S & string> & keyof Insertable<Tables[Table]>>
 }
 
-/** For what has no description: every member is in the column of its name. `keyOf` names a row that is damaged. */
+/** For what has no description: every member is in the column of its name. `keyOf` identifies a damaged row. */
 export function shapedRows<Table extends keyof Tables, S extends Shapes>(
   table: Table,
   keyOf: (row: Selectable<Tables[Table]>) => string,

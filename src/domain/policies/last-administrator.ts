@@ -40,16 +40,16 @@ export async function keepAdministrator<T>(
 ): Promise<T> {
   const held = await tx.identities.holdAdministrators(concerned, now)
   const result = await change()
-  // Usually the caller remains, and no other identity needs to be checked.
+  // Check the caller first: usually they remain, and no other identity needs to be read.
   const actor = held.filter((id) => id === caller.actorId)
-  if (!(await isAnybodyLeft(tx, now, [...actor, ...held]))) throw new Failure('LAST_ADMINISTRATOR')
+  if (!(await canAnyLogIn(tx, now, [...actor, ...held]))) throw new Failure('LAST_ADMINISTRATOR')
   return result
 }
 
 /**
- * Only those who are locked count: another transaction could be removing one who became an administrator since (D-485).
+ * Counts only administrators who are locked: another transaction could be removing one who became one since (D-485).
  */
-async function isAnybodyLeft(tx: Tx, now: Instant, held: readonly IdentityId[]): Promise<boolean> {
+async function canAnyLogIn(tx: Tx, now: Instant, held: readonly IdentityId[]): Promise<boolean> {
   const anchors = { signers: await tx.externalJwtSigners.list(), cas: await tx.cas.list() }
   const canGetIn = async (identity: Identity | undefined): Promise<boolean> => {
     if (identity?.isAdmin !== true || isDisabled(identity, now)) return false

@@ -34,7 +34,7 @@ export interface Database {
    * refuses: the same call may succeed later, or on another server (D-250).
    */
   isTrouble(error: unknown): boolean
-  /** Says in words for the operator why it cannot be used, and what to do; undefined if the error says it best. */
+  /** Tells the operator why the database cannot be used, and what to do; undefined if the error's own text is best. */
   readonly explain?: (error: unknown) => string | undefined
   /** Adds what belongs to this kind of database and is no data; the last step of the migrations, at every start. */
   completeSchema(transaction: QueryExecutorProvider): Promise<void>

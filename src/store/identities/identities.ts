@@ -191,14 +191,14 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
 
     async holdAdministrators(concerned, now) {
       // Lock `concerned` together with the others, even if it is disabled or is not an administrator now: a concurrent
-      // call about another administrator waits here, and not in the middle of its deletion, where the two would deadlock
-      // (D-485). The condition is otherwise the opposite of `isDisabled`.
+      // call about another administrator waits here, and not in the middle of its deletion, where the two would
+      // deadlock (D-485). The condition is otherwise the opposite of `isDisabled`.
       const held = await db
         .selectFrom('identities')
         .select('id')
         .where(({ and, or, eb }) => {
           const isEnabled = or([eb('disabled_at', 'is', null), eb('disabled_until', '<=', now)])
-          return or([and([eb('is_admin', '=', 1), isEnabled]), eb('id', '=', concerned ?? NOBODY)])
+          return or([and([eb('is_admin', '=', 1), isEnabled]), eb('id', '=', concerned ?? NO_ID)])
         })
         .orderBy('id')
         .forNoKeyUpdate()
@@ -208,7 +208,7 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
   }
 }
 
-const NOBODY = '' as IdentityId
+const NO_ID = '' as IdentityId
 
 const NOT_SEEN_YET = {
   envInfo: undefined,

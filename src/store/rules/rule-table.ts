@@ -1,5 +1,5 @@
 /**
- * Common to the tables of rules. Fields that are never searched are one JSON column, `body`. One rule is read or deleted
+ * Common to the tables of rules. Fields that are never searched are one JSON column, `body`. A rule is read and deleted
  * by its id; all are listed by name.
  */
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
@@ -23,7 +23,7 @@ interface RuleRows<Table extends RuleTable, Rule> {
   toRow(rule: Rule): Insertable<Tables[Table]>
 }
 
-/** `own`: its columns besides those that every rule has. */
+/** `own`: the columns of this table besides those that every rule has. */
 export function ruleRows<Table extends RuleTable, Own extends Shapes, Body extends object>(
   table: Table,
   own: Own,

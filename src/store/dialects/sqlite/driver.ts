@@ -139,9 +139,7 @@ class Connection {
     this.refuseLostFile = watchFile(path)
     this.checkpoints = wal && new Checkpoints(path, (work) => this.#alone(work))
     const version = database.prepare('pragma data_version')
-    this.#others = () => {
-      return attempt(() => version.get()?.['data_version'])
-    }
+    this.#others = () => attempt(() => version.get()?.['data_version'])
   }
 
   /**

@@ -22,15 +22,15 @@ const { R_OK, W_OK, X_OK } = constants
 const READ_ONLY =
   'its file system is read-only; make it writable, or set "db" to a file on another one'
 const FULL = 'the disk is full; free some space'
-const TAKE_OVER = 'run this as its owner, or correct its owner (chown) or mode (chmod)'
+const CORRECT_ACCESS = 'run this as its owner, or correct its owner (chown) or mode (chmod)'
 
 const BY_SYSTEM: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of the path is not a folder',
   EISDIR: 'it is a folder',
   ENAMETOOLONG: 'the path is too long',
   ELOOP: 'its symbolic links lead in a circle',
-  EACCES: `this user may not read and write it; ${TAKE_OVER}`,
-  EPERM: `this user may not read and write it; ${TAKE_OVER}`,
+  EACCES: `this user may not read and write it; ${CORRECT_ACCESS}`,
+  EPERM: `this user may not read and write it; ${CORRECT_ACCESS}`,
   EROFS: READ_ONLY,
   ENOSPC: FULL,
   EMFILE:
@@ -53,16 +53,16 @@ export function explainFault(path: string, error: unknown): string | undefined {
   }
 }
 
-/** SQLite writes files beside the database, too, and says the same for all of them. */
+/** SQLite also writes files beside the database, and its error does not say which of them it is. */
 function whyUnwritable(path: string): string | undefined {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     const code = refusalOf(file, R_OK | W_OK)
     if (code === 'EROFS') return READ_ONLY
-    if (code === 'EACCES') return `this user may not read and write ${file}; ${TAKE_OVER}`
+    if (code === 'EACCES') return `this user may not read and write ${file}; ${CORRECT_ACCESS}`
   }
   const folder = dirname(path)
   return refusalOf(folder, W_OK | X_OK) === 'EACCES'
-    ? `this user may not create files in ${folder}, as SQLite must; ${TAKE_OVER}`
+    ? `this user may not create files in ${folder}, as SQLite must; ${CORRECT_ACCESS}`
     : undefined
 }
 
