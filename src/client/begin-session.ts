@@ -1,4 +1,4 @@
-/** From an authorization code, from tokens, or from what an earlier run has saved, to a session. */
+/** Begins a session with an authorization code, or with tokens. */
 import type { Clock } from '../base/time/clock.ts'
 import { Refused } from './errors.ts'
 import type { IdTokens } from './id-token.ts'
@@ -28,6 +28,7 @@ export interface Server {
 
 type Exchange = Wishes & { readonly signal?: AbortSignal | undefined }
 
+/** Exchanges the code, and begins a session with the tokens. */
 export async function beginSession(
   server: Server,
   { code, proof, secondaryJwt }: Code,

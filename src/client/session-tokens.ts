@@ -10,7 +10,6 @@ import type { ProofKey } from './proof-key.ts'
 import { isFresh, type SavedSession } from './saved-session.ts'
 import type { TokenEndpoint } from './tokens.ts'
 
-/** Stores the tokens. Awaited before a new one is used, so that after a crash the newest ones are stored. */
 export type OnTokens = (saved: SavedSession) => void | Promise<void>
 
 export interface SessionTokens {
@@ -18,7 +17,7 @@ export interface SessionTokens {
   newest(): SavedSession
   /** Returns a fresh access token; refreshes it first if needed. Throws SessionEnded. */
   fresh(): Promise<string>
-  /** Gets new tokens now. If a refresh is running, it waits for that one. */
+  /** Gets new tokens now. If a refresh is running, waits for that one. */
   refresh(): Promise<void>
   /** Passes the tokens to `onTokens`. */
   keep(): Promise<void>
