@@ -1,7 +1,7 @@
 /**
- * What was typed into a form while its login was too old (D-356), or its session over or replaced: it waits in a sealed
- * cookie of that browser until the administrator has signed in again, and then fills in the form, which is not sent by
- * itself. D-438, D-481, D-483.
+ * What was typed into a form whose login was too old (D-356), or whose session had ended or was replaced: it waits in a
+ * sealed cookie of that browser until the administrator has signed in again, and then fills in the form, which is not
+ * sent by itself. D-438, D-481, D-483.
  */
 import { fromUtf8, utf8 } from '../../base/encoding.ts'
 import { isJsonObject } from '../../base/json.ts'

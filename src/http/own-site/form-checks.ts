@@ -20,7 +20,7 @@ export function refuseForeign(head: RequestHead, { addresses }: AtListener): voi
 /** After the token of a form, what a site adds to it (D-483). Not in base64url. */
 export const OWNER_MARK = '.'
 
-/** Returns the refusal of a form without a token of this session. */
+/** Returns the refusal of a form without a token of this session; undefined if it has one. */
 export function forgeryIn(
   ports: AccountPorts,
   { name }: Pick<Site, 'name'>,

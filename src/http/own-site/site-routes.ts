@@ -42,8 +42,8 @@ export interface SiteForm {
   /** The page that has the form; its parameters are those of `url`. */
   readonly page: string
   /**
-   * Returns the cookies for a form that was sent without a session, or with a later one than that of its page. Only its
-   * origin was checked.
+   * Returns the cookies for a form that was sent without a session, or in a later session than that of its page. Only
+   * its origin was checked.
    */
   readonly outside?: (form: OutsideForm) => readonly string[]
 }
@@ -54,7 +54,7 @@ export interface OutsideForm {
   readonly fields: Fields
   /** The page that has it. */
   readonly page: string
-  /** Whose session it is; undefined without one. */
+  /** The owner of the current session; undefined if there is none. */
   readonly sender: IdentityId | undefined
 }
 
@@ -141,11 +141,11 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
         (call) => {
           const back = filledIn(page, call.path)
           const form = filledIn(url, call.path)
-          const kept = (sender?: IdentityId) =>
+          const inputCookies = (sender?: IdentityId) =>
             keep?.({ form, fields: bodyFields(call.body), page: back, sender }) ?? []
           const toPage = (set: readonly string[]) =>
             withCookies(seeNote(site, back, 'signed-in-again'), set)
-          const outside = () => toPage([cookies.clearSession(), ...kept()])
+          const outside = () => toPage([cookies.clearSession(), ...inputCookies()])
           const change = async () => {
             refuseForeign(call, listener)
             try {
@@ -156,9 +156,9 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
               const fields = bodyFields(call.body)
               const forged = forgeryIn(ports, site, session, { form, fields })
               if (forged !== undefined) {
-                const set = kept(session.identityId)
+                const set = inputCookies(session.identityId)
                 if (set.length === 0) throw forged
-                // The form is of an earlier session of the same user (D-438).
+                // The form belongs to an earlier session of the same user (D-438).
                 return { ...toPage(set), failure: forged }
               }
               const own = await callOf(call, session, back)

@@ -2,7 +2,6 @@
  * Tags as lines of `name = value`, for forms. A value that reads as JSON is that value: `3`, `true`, `null`, `"text"`;
  * everything else is text. What was written is read back as the same tags.
  */
-
 import { attempt } from '../../../base/node/attempt.ts'
 import { invalid } from '../../../domain/refusals.ts'
 import type { Tags } from '../../../entities/field.ts'

@@ -9,7 +9,7 @@ import { exactTime, section } from '../parts.ts'
 export interface InvitationPage {
   readonly identityId: string
   readonly name: string
-  /** A reset link replaces what was lost (D-375). */
+  /** Whether it is a reset link, which replaces what was lost (D-375). */
   readonly isReset: boolean
   /** Undefined if this service has no page for it. */
   readonly link: string | undefined
@@ -24,7 +24,7 @@ export function invitationPage(frame: ConsoleFrame, page: InvitationPage): SafeH
   return consoleLayout(frame, {
     section: IDENTITIES_PATH,
     title: `${isReset ? 'Reset link' : 'Invitation'} for ${name}`,
-    content: html`<p class="confirm">This is shown once. Send it so that only <bdi>${name}</bdi> can read it: anyone who has it can ${isReset ? 'use it instead' : html`sign in as <bdi>${name}</bdi>`}. It works once, until ${exactTime(expiresAt)}.${isReset ? ' Nothing changes before.' : undefined}</p>
+    content: html`<p class="confirm">This is shown once. Send it so that only <bdi>${name}</bdi> can read it: anyone who has it can ${isReset ? 'use it instead' : html`sign in as <bdi>${name}</bdi>`}. It works once, until ${exactTime(expiresAt)}.${isReset ? ' Nothing changes until it is used.' : undefined}</p>
 ${
   link === undefined
     ? undefined

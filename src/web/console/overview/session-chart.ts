@@ -30,7 +30,7 @@ export interface SessionChart {
   readonly by: ChartedBy
   /** The time between two points, in milliseconds; a longer one is a gap. */
   readonly step: number
-  /** The time from the left edge to the right one, in milliseconds. It ends with the newest point. */
+  /** The time that the chart covers, in milliseconds. It ends with the newest point. */
   readonly length: number
   /** Oldest first, at least one. */
   readonly points: readonly SessionPoint[]
