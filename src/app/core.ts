@@ -74,7 +74,7 @@ export interface CoreOptions extends InstanceOptions {
   readonly others?: Others
   /** Called with the endings of each read, which may repeat some. */
   readonly onEndingsRead?: (rows: readonly EndingRow[]) => void
-  /** Set in a worker: keys of signers come from there (D-498). */
+  /** Set in a worker: asks the supervisor for the keys of signers (D-498). */
   readonly askKeySet?: AskKeySet
   /** How many processes answer requests. */
   readonly processes: number

@@ -30,9 +30,9 @@ export const EVENT = {
   requestId: { ...OPTIONAL, of: as<RequestId>() },
   userAgent: OPTIONAL,
   reason: OPTIONAL,
-  /** The members specific to this type; so lists do not filter by them. */
+  /** Differs for each type, so lists do not filter by it. */
   details: { type: 'any-map', isOptional: true, shownTo: 'administrator' },
-  /** More than once if repeats were folded (D-207). */
+  /** More than 1 if repeats were folded (D-207). */
   count: {
     type: 'number',
     shownTo: 'administrator',

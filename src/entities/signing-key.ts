@@ -1,4 +1,4 @@
-/** A key that signs tokens, its public part alone: API 3.3, D-23. */
+/** A key that signs tokens, only its public part: API 3.3, D-23. */
 import { LISTED } from './every-entity.ts'
 import type { Fields } from './field.ts'
 
@@ -15,7 +15,9 @@ export const SIGNING_KEY = {
       'Which tokens it signs: access tokens, ID tokens, or both (a key that an older version created).',
   },
   algorithm: { type: 'text', ...LISTED, title: 'ALGORITHM' },
-  /** `waiting`: published, not used yet. `retiring`: no longer used, but published while one of its tokens can be valid. */
+  /**
+   * `waiting`: published, not used yet. `retiring`: no longer used, but published while one of its tokens can be valid.
+   */
   state: { type: 'text', choices: ['waiting', 'signing', 'retiring'], ...LISTED, title: 'STATE' },
   createdAt: { type: 'time', ...LISTED },
   activeFrom: {

@@ -62,8 +62,8 @@ async function place(beside: string, path: string): Promise<void> {
 }
 
 /**
- * D-495: even with `--force`, only an earlier backup or an empty file is replaced. One wrong name would otherwise destroy
- * the database that the backup is of, its secret, or a device.
+ * Throws RefusedStart if there is something at `path` that must stay. D-495: even with `--force`, only an earlier
+ * backup or an empty file is replaced. A wrong name would otherwise destroy the database, its secret or a device.
  */
 export async function refuseToReplace(path: string, replaces: boolean): Promise<void> {
   const existing = await stat(path).catch(() => undefined)

@@ -63,10 +63,10 @@ export interface Parts {
   /** Set if other processes answer requests of this instance too. */
   readonly others?: Others | undefined
   readonly onEndingsRead?: ((rows: readonly EndingRow[]) => void) | undefined
-  /** How many processes do; 1 by default. */
+  /** How many processes answer requests; 1 by default. */
   readonly processes?: number
   readonly onKeyFetch?: (outcome: FetchOutcome) => void
-  /** Set in a worker: keys of signers come from there (D-498). */
+  /** Set in a worker: asks the supervisor for the keys of signers (D-498). */
   readonly askKeySet?: AskKeySet | undefined
   /** Set if fetches are traced. */
   readonly traceFetch?: ((fetchJson: FetchJson) => FetchJson) | undefined

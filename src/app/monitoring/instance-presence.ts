@@ -20,7 +20,7 @@ import { distinctInterfaces } from '../listen-places.ts'
 import { serverCertificates } from './server-certificates.ts'
 
 export interface InstancePresence {
-  /** Tells the others of the start. What an instance left behind that ran in the same home, at the same addresses, is removed. */
+  /** Tells the others of the start. Deletes the row that an instance with the same home and addresses left behind. */
   begin(): Promise<void>
   readonly works: readonly RepeatedWork[]
   /** Tells the others of the end. */
@@ -48,7 +48,7 @@ export function createInstancePresence(
   const checkWarnings = createCheckWarnings({ clock, events, notices: core.notifier })
   const sampleSessions = createSampleSessions({ clock, apiSessions, sessionSamples })
   const host = hostname()
-  // Two instances in one home listen at different places.
+  // Two instances in one home listen at different addresses.
   const listening = config.listeners.flatMap(distinctInterfaces).map(formatHostPort)
   let row: Instance = {
     id: newId<InstanceId>(core.random),

@@ -75,7 +75,7 @@ export function createPool(options: PoolOptions): Pool {
   /** Resolves when the worker answers requests; replaces it when its process ends later. */
   async function begin(number: number, deathsBefore: number): Promise<StartedWorker> {
     const child = forkWorker()
-    const unborn = refusalOf(child)
+    const refusal = refusalOf(child)
     processes.set(number, child)
     const beganAt = clock.uptime()
     const { handlers, end } = options.attend(number)
@@ -101,7 +101,7 @@ export function createPool(options: PoolOptions): Pool {
       leave()
       end()
     }
-    unborn.catch(forget)
+    refusal.catch(forget)
     child.once('exit', (code, signal) => {
       forget()
       if (isStopping || !hasStarted) return
@@ -114,7 +114,7 @@ export function createPool(options: PoolOptions): Pool {
       everyone.set(number, worker)
       return channel.ask('start', order)
     }
-    return Promise.race([unborn, start()]).then(
+    return Promise.race([refusal, start()]).then(
       (started) => {
         hasStarted = true
         running.set(number, worker)
@@ -201,8 +201,8 @@ async function killAll(children: readonly ChildProcess[]): Promise<void> {
 const TOO_MANY = 'this user or service has too many processes (ulimit -u, or TasksMax= of systemd)'
 
 /**
- * Rejects if the system does not create the process, as when the user has too many. There is no `exit` then, and without
- * a listener, the error would end this process too.
+ * Rejects if the system does not create the process, as when the user has too many. There is no `exit` event then, and
+ * without a listener the error would end this process too.
  */
 function refusalOf(child: ChildProcess): Promise<never> {
   return new Promise((_resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Returns undefined if `work` throws: for parsers of the platform, which throw if the input is not valid. */
+/** Returns undefined if `work` throws. For functions of the platform that throw if their input is not valid. */
 export function attempt<T>(work: () => T): T | undefined {
   try {
     return work()

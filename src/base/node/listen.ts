@@ -1,8 +1,8 @@
 import type { AddressInfo, ListenOptions, Server } from 'node:net'
 
 /**
- * Listens, and returns the port. Rejects if it cannot. An error later is one of `accept`: that connection is lost, but
- * the next one may succeed, and without a listener the error would end the process.
+ * Listens, and returns the port. Rejects if it cannot. `onRefused` gets the later errors, which are those of `accept`:
+ * that connection is lost, but the next one may succeed. Without a listener, such an error would end the process.
  */
 export function listenAt(
   server: Server,

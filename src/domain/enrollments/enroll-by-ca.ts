@@ -137,7 +137,7 @@ async function judge(
   return { ca: judged.ca, credential, externalId }
 }
 
-/** The transaction has rolled back by then: the event of the refusal is written after it. */
+/** Refuses if the CA was switched off. Records that after the transaction, which has rolled back. */
 async function orRefuse(
   ports: EnrollmentPorts,
   attempt: Attempt,
@@ -154,7 +154,7 @@ async function orRefuse(
 class SwitchedOff extends Error {}
 
 /**
- * The one that was judged is a copy. What is enrolled stays, so it must still be right (D-487). Throws SwitchedOff, for
+ * Reads the CA again: the certificate was judged by a copy, and what is enrolled stays (D-487). Throws SwitchedOff, for
  * `orRefuse`.
  */
 async function currentCa(

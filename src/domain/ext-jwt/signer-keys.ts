@@ -45,11 +45,11 @@ export interface KeySetStatus {
 export interface WantedKeySet {
   readonly signerId: ExternalJwtSignerId
   readonly endpoint: string
-  /** Fetch it if the latest fetch ended this long ago. Without it, nothing is fetched. */
+  /** Fetch it if the latest fetch ended at least this long ago. If missing, nothing is fetched. */
   readonly interval?: Duration
 }
 
-/** What the process that fetches knows of a set, for another one. It can be sent as JSON. */
+/** What the process that fetches knows of a set, in a form that can be sent to another process as JSON. */
 export interface KnownKeySet {
   /** The JWK set of the latest successful fetch. */
   readonly document?: unknown
@@ -67,7 +67,7 @@ export interface SignerKeyCache {
   keyFor(signer: Pick<ExternalJwtSigner, 'id' | 'keys'>, wanted: WantedKey): Promise<FoundKey>
   /** Undefined if no token has needed the key set yet, and for a signer with a certificate. */
   status(signer: Pick<ExternalJwtSigner, 'id' | 'keys'>): Promise<KeySetStatus | undefined>
-  /** For the caches of other processes. */
+  /** Answers the caches of other processes. */
   keySet: AskKeySet
   /** Drops the state of all signers except these. */
   forgetOthers(signerIds: Iterable<ExternalJwtSignerId>): void
@@ -102,7 +102,7 @@ export function createSignerKeys(deps: {
   readonly fetchJson: FetchJson
   readonly clock: Clock
   readonly log?: Pick<Log, 'info' | 'warn'>
-  /** Set in a worker: the cache to copy from, in place of fetching (D-498). */
+  /** Set in a worker: asks the supervisor, from which this cache copies instead of fetching (D-498). */
   readonly askKeySet?: AskKeySet | undefined
   /** Called after every fetch. */
   readonly onFetch?: (outcome: FetchOutcome) => void
@@ -147,7 +147,7 @@ export function createSignerKeys(deps: {
     return set.fetching
   }
 
-  /** Takes over what the other process knows, which fetches only if its own copy is older than the interval. */
+  /** Copies what the supervisor knows. It fetches first if its latest fetch is older than the interval. */
   async function copySet(set: KeySet, from: AskKeySet, interval?: Duration): Promise<void> {
     const { signerId, endpoint } = set
     try {
