@@ -4,6 +4,7 @@
  */
 import type { Duration } from '../../../base/time/duration.ts'
 import type { Instant } from '../../../base/time/instant.ts'
+import { SIGNING_KEY } from '../../../entities/signing-key.ts'
 import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../../../protocol/signing-algorithms.ts'
 
 export { SIGNING_ALGORITHMS, type SigningAlgorithm }
@@ -13,15 +14,14 @@ export const TOKEN_KINDS = ['access', 'id'] as const
 export type TokenKind = (typeof TOKEN_KINDS)[number]
 
 /** Which kind of token a key signs. `any`: a key from before each kind had its own; it retires at its next rotation. */
-export const KEY_PURPOSES = [...TOKEN_KINDS, 'any'] as const
-export type KeyPurpose = (typeof KEY_PURPOSES)[number]
+export const KEY_PURPOSES = SIGNING_KEY.purpose.choices
 
 export interface StoredSigningKey {
   /** RFC 7638 thumbprint of the public key. */
   readonly kid: string
   /** 1 for the first key, one more for each that follows, whatever it signs. Unique: the tie-breaker between instances. */
   readonly generation: number
-  readonly purpose: KeyPurpose
+  readonly purpose: (typeof KEY_PURPOSES)[number]
   readonly algorithm: SigningAlgorithm
   /** Public members only, as published (D-32). */
   readonly publicJwk: Readonly<Record<string, string>>
