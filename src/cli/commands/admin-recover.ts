@@ -3,7 +3,7 @@
  * D-140). The password is generated, and passed on like the first one.
  */
 import { type Recovery, recoverOnCommand } from '../../app/installation/recover-administrator.ts'
-import { createFirstPassword } from '../home/first-password.ts'
+import { createGeneratedPassword } from '../home/generated-password.ts'
 import { type HomeValues, readHomeOptions } from '../home/home-options.ts'
 import { loadInstalled } from '../home/installed-config.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
@@ -15,7 +15,7 @@ export async function recoverAdministrator(
   /** A name or an id. */
   const { identity: wanted } = values
   const config = await loadInstalled(readHomeOptions(values, io))
-  const password = createFirstPassword(io, config.home, 'shown')
+  const password = createGeneratedPassword(io, config.home, 'shown')
   const recovery = await recoverOnCommand(config, wanted, password.take)
   switch (recovery.outcome) {
     case 'unknown':

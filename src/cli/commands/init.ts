@@ -6,7 +6,7 @@ import { certificateSource } from '../../app/server-certificates.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { describeAdjustment } from '../../config/durations.ts'
-import { createFirstPassword } from '../home/first-password.ts'
+import { createGeneratedPassword } from '../home/generated-password.ts'
 import { type HomeValues, readHomeOptions } from '../home/home-options.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 
@@ -16,7 +16,7 @@ export async function initHome(values: HomeValues, io: Io): Promise<ExitCode> {
   const { config, adjustments, unusedAddress, file } = opened
   const log = createLog(config.log)
   for (const adjustment of adjustments) log.warn({ ...adjustment }, describeAdjustment(adjustment))
-  const password = createFirstPassword(io, config.home)
+  const password = createGeneratedPassword(io, config.home)
   const needs = { config, clock: systemClock, random: systemRandom, log }
   const { store, authorities } = await prepare({
     ...needs,

@@ -13,7 +13,7 @@ import { systemClock } from '../../base/time/clock.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { endsWithin } from '../../base/time/within.ts'
 import { describeAdjustment } from '../../config/durations.ts'
-import { createFirstPassword } from '../home/first-password.ts'
+import { createGeneratedPassword } from '../home/generated-password.ts'
 import type { HomeOptions } from '../home/home-options.ts'
 import { readyLines } from '../home/ready-lines.ts'
 import { withWaysOn } from '../home/ways-on.ts'
@@ -41,7 +41,7 @@ export async function runService(
   for (const adjustment of adjustments) log.warn({ ...adjustment }, describeAdjustment(adjustment))
   warnAboutUnused(opened, options, log)
 
-  const password = createFirstPassword(io, config.home)
+  const password = createGeneratedPassword(io, config.home)
   // Even if the start fails, or is ended: it is set by then.
   process.once('exit', password.show)
   const starting = start(options, opened, {

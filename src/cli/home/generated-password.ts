@@ -11,19 +11,19 @@ import { systemRandom } from '../../base/secrets/random.ts'
 import type { Io } from '../terminal/io.ts'
 import { plain, widthOf } from '../terminal/output.ts'
 
-export interface FirstPassword {
+export interface GeneratedPassword {
   /** Takes the password, has it set, and stores it before that is committed (D-330). */
   readonly take: HandOver
   /** Prints what was taken, as the last lines of the output. Prints it once, and nothing if there was none. */
   show(): void
 }
 
-export function createFirstPassword(
+export function createGeneratedPassword(
   io: Pick<Io, 'out' | 'isTerminal'>,
   home: string,
   /** `shown`: the command shows it as soon as it is set, so a terminal needs no file. */
   onTerminal: 'stored' | 'shown' = 'stored',
-): FirstPassword {
+): GeneratedPassword {
   const { adminPassword } = homeFiles(home)
   let lines: readonly string[] = []
   /** The file is deleted when the terminal shows what is in it. */

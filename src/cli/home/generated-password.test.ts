@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Secret } from '../../base/secrets/secret.ts'
-import { createFirstPassword } from './first-password.ts'
+import { createGeneratedPassword } from './generated-password.ts'
 
 const PASSWORD = new Secret('drawn-password')
 
@@ -24,7 +24,7 @@ async function handOver(t: TestContext, isTerminal: boolean) {
   const { home, file } = await temporaryHome(t)
   const lines: string[] = []
   const io = { out: (line: string) => lines.push(line), isTerminal }
-  const { take, show } = createFirstPassword(io, home)
+  const { take, show } = createGeneratedPassword(io, home)
   await take(PASSWORD, setIt)
   show()
   return { home, file, lines }
@@ -55,7 +55,7 @@ for (const isTerminal of [true, false]) {
   const where = isTerminal ? 'on a terminal' : 'without a terminal'
   test(`D-330: ${where}, the password is in the file before it is set`, async (t) => {
     const { home, file } = await temporaryHome(t)
-    const { take, show } = createFirstPassword({ out: () => {}, isTerminal }, home)
+    const { take, show } = createGeneratedPassword({ out: () => {}, isTerminal }, home)
     let stored = ''
     await take(PASSWORD, async (store) => {
       await store()
@@ -71,7 +71,7 @@ for (const isTerminal of [true, false]) {
   test(`D-330: ${where}, an instance that installs too late leaves the file of the faster one`, async (t) => {
     const { home, file } = await temporaryHome(t)
     await writeFile(file, 'of the faster\n')
-    const { take, show } = createFirstPassword({ out: assert.fail, isTerminal }, home)
+    const { take, show } = createGeneratedPassword({ out: assert.fail, isTerminal }, home)
     await take(PASSWORD, async () => undefined)
     show()
     assert.equal(await readFile(file, 'utf8'), 'of the faster\n')
@@ -79,7 +79,7 @@ for (const isTerminal of [true, false]) {
 
   test(`D-330: ${where}, a password is not announced if the commit fails`, async (t) => {
     const { home } = await temporaryHome(t)
-    const { take, show } = createFirstPassword({ out: assert.fail, isTerminal }, home)
+    const { take, show } = createGeneratedPassword({ out: assert.fail, isTerminal }, home)
     const failing = take(PASSWORD, async (store) => {
       await store()
       throw new Error('the commit failed')
@@ -92,7 +92,7 @@ for (const isTerminal of [true, false]) {
 test('D-330: a password that cannot be stored is not set', async (t) => {
   const { home, file } = await temporaryHome(t)
   await mkdir(file)
-  const { take, show } = createFirstPassword({ out: assert.fail, isTerminal: false }, home)
+  const { take, show } = createGeneratedPassword({ out: assert.fail, isTerminal: false }, home)
   const taking = take(PASSWORD, async (store) => {
     await store()
     return assert.fail('it was set')
@@ -111,7 +111,7 @@ test('a terminal that shows the password at once needs no file, and deletes none
   const out = (line: string) => {
     output += `${line}\n`
   }
-  const { take, show } = createFirstPassword({ out, isTerminal: true }, home, 'shown')
+  const { take, show } = createGeneratedPassword({ out, isTerminal: true }, home, 'shown')
   await take(PASSWORD, setIt)
   show()
   assert.match(output, /drawn-password/)
@@ -124,7 +124,7 @@ test('the password is shown when the start asks for it, and once', async (t) => 
   const out = (line: string) => {
     output += `${line}\n`
   }
-  const { take, show } = createFirstPassword({ out, isTerminal: true }, home)
+  const { take, show } = createGeneratedPassword({ out, isTerminal: true }, home)
   show()
   await take(PASSWORD, setIt)
   assert.equal(output, '')
