@@ -44,6 +44,7 @@ interface Sought<Method extends EnrollmentMethod> extends Omit<Shown<Method>, 'm
 
 type Refused = Exclude<OpenedBy<EnrollmentMethod>['state'], 'open'> | 'disabled'
 
+/** D-127: each has a code of its own. */
 const REFUSALS: Record<Refused, { code: FailureCode; reason: EnrollmentRefusalReason }> = {
   unknown: { code: 'INVALID_ENROLLMENT_TOKEN', reason: 'token-unknown' },
   expired: { code: 'ENROLLMENT_EXPIRED', reason: 'token-expired' },
