@@ -63,14 +63,23 @@ export function exportEvents(
   // Events that happen meanwhile would shift the pages.
   const until = wanted.until ?? ports.clock.now()
   async function* lines() {
-    yield form.head
-    for (let offset = 0; offset < MOST_EVENTS; offset += BATCH_ROWS) {
-      // An error, so that the client does not take a part for the whole file.
-      if (ports.endedSessions.has(sessionId)) throw new Error('the session of a download has ended')
-      const page = { limit: BATCH_ROWS, offset }
-      const { rows } = await findEvents(ports, { ...wanted, until }, page)
-      yield rows.map(form.row).join('')
-      if (rows.length < BATCH_ROWS) return
+    // Remembered here: a client can pause until the ending itself is forgotten.
+    let hasEnded = ports.endedSessions.has(sessionId)
+    const unwatch = ports.endedSessions.onEnd(({ subject }) => {
+      if (subject === sessionId) hasEnded = true
+    })
+    try {
+      yield form.head
+      for (let offset = 0; offset < MOST_EVENTS; offset += BATCH_ROWS) {
+        // An error, so that the client does not take a part for the whole file.
+        if (hasEnded) throw new Error('the session of a download has ended')
+        const page = { limit: BATCH_ROWS, offset }
+        const { rows } = await findEvents(ports, { ...wanted, until }, page)
+        yield rows.map(form.row).join('')
+        if (rows.length < BATCH_ROWS) return
+      }
+    } finally {
+      unwatch()
     }
   }
   const disposition = `attachment; filename="${form.name}"`
