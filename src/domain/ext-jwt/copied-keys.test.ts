@@ -66,6 +66,19 @@ test('R107: unknown kids, at whichever workers, cause at most one fetch a second
   assert.equal(idp.fetches, 2)
 })
 
+test('a new key at a worker whose copy is old works at once, if the last fetch was a second ago', async () => {
+  const { here, there, idp, clock } = world()
+  for (const cache of [here, there]) await find(cache, 'one')
+  clock.pass(minutes(5))
+  // Fetched in the background, for the other worker.
+  await find(here, 'one')
+  assert.equal(idp.fetches, 2)
+  idp.keys = [TWO.jwk]
+  clock.pass(seconds(1))
+  assert.equal(await find(there, 'two'), TWO.jwk.x)
+  assert.equal(idp.fetches, 3)
+})
+
 test('a withdrawn key is refused ten minutes after the fetch, not after the copy', async () => {
   const { here, there, idp, clock } = world()
   await find(here, 'one')

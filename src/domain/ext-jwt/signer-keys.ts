@@ -136,10 +136,12 @@ export function createSignerKeys(deps: {
     return set
   }
 
-  /** Joins a running fetch; otherwise starts one, unless one has ended within the interval. */
-  function ask(set: KeySet, interval: Duration): Promise<void> {
+  /** Joins a running fetch; starts one, unless one has ended within the interval. */
+  async function ask(set: KeySet, interval: Duration): Promise<void> {
+    // A worker may have asked for a copy that is older than this interval: then it asks once more.
+    if (set.fetching !== undefined) await set.fetching
     if (set.fetching !== undefined) return set.fetching
-    if (since(set.askedAt) < interval) return Promise.resolve()
+    if (since(set.askedAt) < interval) return
     const work = askKeySet === undefined ? fetchSet(set) : copySet(set, askKeySet, interval)
     set.fetching = work.finally(() => {
       set.fetching = undefined
