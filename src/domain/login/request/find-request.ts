@@ -87,8 +87,9 @@ export function overtaken(
 }
 
 /**
- * Throws what `overtaken` returns if another step of this login was faster. Called for an answer that was already
- * spent: if the same form was sent twice, that is not a wrong code (D-427).
+ * Throws what `overtaken` returns if another step of this login was faster and proved a second factor. Called for an
+ * answer that was already spent: if the same form was sent twice, that is not a wrong code (D-427). A first factor that is
+ * proven again changes nothing: whoever sends it beside every guess would leave no trace of them (D-18).
  */
 export async function refuseOvertaken(
   { vault, authRequests }: Pick<LoginPorts, 'vault' | 'authRequests'>,
@@ -96,7 +97,11 @@ export async function refuseOvertaken(
 ): Promise<void> {
   const current = await authRequests.find(request.key)
   if (current === undefined || current.state === 'ended') return
-  if (current.revision !== request.revision) throw overtaken(vault, request)
+  const isSame = current.primary.identityId === request.primary.identityId
+  const isFurther =
+    current.state !== 'partially-authenticated' ||
+    current.secondary.factors.size > request.secondary.factors.size
+  if (isSame && isFurther && current.revision !== request.revision) throw overtaken(vault, request)
 }
 
 /** The login was ours and began in a browser: its user can start it again (D-344). */
