@@ -14,6 +14,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import { unmetChoices } from '../../protocol/factors/second-factors.ts'
 import type { Caller } from '../audit/events.ts'
 import { isRecentLogin } from '../factors/recent-login.ts'
+import { isStillRegistered } from '../login/again/check-finished.ts'
 import { checkAgain } from '../login/check-again.ts'
 import { findDemands, unprovenSigner } from '../login/demands.ts'
 import { finishStep, type LoginStep } from '../login/finish.ts'
@@ -65,6 +66,9 @@ export async function reuseSession(
   const { primary, secondary } = session
   const owner = await checkAgain(ports, primary)
   if ('refusal' in owner) return undefined
+  // A session outlives the renewal of its certificate; a login does not, and its code could not be exchanged (D-122).
+  const registered = await ports.authenticators.listOf(primary.identityId)
+  if (!(await isStillRegistered(ports, primary, registered, 'login'))) return undefined
   const demands = await findDemands(ports, owner.identity, owner.policy, request.ask.stepUp)
   const accepted = acceptPrimary(request, primary, undefined, request.ask.configTypes)
   const next = {

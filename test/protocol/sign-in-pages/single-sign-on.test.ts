@@ -4,6 +4,13 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { minutes } from '../../../src/base/time/duration.ts'
 import { type CookieBrowser, cookieBrowser } from '../../support/browser/cookie-browser.ts'
+import { logInByCertificate, presenting } from '../../support/certificates/certificate-login.ts'
+import { openOpenssl } from '../../support/certificates/openssl.ts'
+import {
+  extendVerify,
+  enrolledPerson as personWithCertificate,
+  renewal,
+} from '../../support/certificates/renewal.ts'
 import type { Reply } from '../../support/http-client.ts'
 import { headingOf, openAccount } from '../../support/login/account.ts'
 import { enrolledPerson, PASSWORD, setUpApp } from '../../support/login/authenticator-app.ts'
@@ -148,6 +155,29 @@ test('single sign-on', async (t) => {
     const changed = await other.send('/account/password', '/account/password', passwords)
     assert.equal(changed.status, 303, changed.text)
     assertAsked((await ask(other.browser)).to)
+  })
+
+  // The session stays, but the code of such a login could not be exchanged (D-122).
+  await t.test('it ends when the certificate of the session is renewed', async () => {
+    const openssl = await openOpenssl()
+    t.after(() => openssl.close())
+    const device = await personWithCertificate(service, admin, openssl)
+    const shown = presenting(service, device.certificate)
+    const browser = cookieBrowser(shown)
+    const begun = (await browser.get('/account')).headers.location ?? ''
+    const authRequestId = new URL(begun, service.baseUrl).searchParams.get('authRequestID') ?? ''
+    const { headers } = await browser.post('/oidc/login/cert', { authRequestId })
+    await browser.get((headers.location ?? '').replace(service.baseUrl, ''))
+    assert.ok(codeIn((await ask(browser)).to))
+
+    const { access_token } = await logInByCertificate(shown)
+    const next = await renewal(service, access_token, device)
+    const { authenticatorId } = device
+    await extendVerify(shown, access_token, authenticatorId, { clientCert: next.pem })
+    const later = cookieBrowser(presenting(service, next))
+    for (const [name, value] of browser.cookies) later.cookies.set(name, value)
+    assert.equal((await later.get('/account')).status, 200)
+    assert.match((await ask(later)).to, /^\/oidc\/login\/cert\?authRequestID=/)
   })
 
   await t.test('a policy that demands more than was proven asks', async () => {
