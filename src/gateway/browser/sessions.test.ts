@@ -193,3 +193,22 @@ test('D-412: after an outage, all held sessions are refreshed, eight at a time',
   await sessions.refreshHeld()
   assert.deepEqual([asked, highest], [100, 8])
 })
+
+test('D-412: sessions that the controller can never refresh keep no other one from it', async () => {
+  const { sessions, newSession } = setUp()
+  const asked: string[] = []
+  for (let i = 0; i < 9; i += 1) {
+    const id = i < 8 ? 'broken' : 'well'
+    const accessToken = async () => {
+      asked.push(id)
+      if (id === 'well') return 'token'
+      throw new ServerUnavailable('SERVER_ERROR', 'of this session', { mayHaveHappened: true })
+    }
+    const session = newSession(`s${i}`, `i${i}`, { accessToken })
+    sessions.begin(session)
+    sessions.hold(session, () => undefined)
+  }
+  await sessions.refreshHeld()
+  await sessions.refreshHeld()
+  assert.ok(asked.includes('well'))
+})

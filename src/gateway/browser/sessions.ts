@@ -67,6 +67,7 @@ export function createBrowserSessions(deps: {
   const { router, random, log, most = MOST_SESSIONS } = deps
   /** Least recently used first. */
   const byHash = new Map<string, Entry>()
+  /** In the order in which they are refreshed. */
   const entries = new Map<BrowserSession, Entry>()
   const byIdentity = new Map<string, Set<Entry>>()
   let refreshing: Promise<void> | undefined
@@ -138,8 +139,11 @@ export function createBrowserSessions(deps: {
       } catch (error) {
         // Anything else is tried again: the end of the session comes over the feed.
         if (error instanceof SessionEnded) forget(entry)
-        // The next one would not reach the controller either.
-        if (error instanceof ServerUnavailable) return
+        // The next one would probably not reach the controller either. If it would, its turn comes in the next round.
+        if (error instanceof ServerUnavailable) {
+          if (entries.delete(entry.of)) entries.set(entry.of, entry)
+          return
+        }
       }
     }
   }
