@@ -67,7 +67,7 @@ export interface Prepared extends OpenedInstallation {
 /**
  * Sets a generated password of an administrator, in a transaction that calls `storePassword` before it commits. So a
  * process that is killed leaves a stored password, or has changed nothing (D-330). Returns the username, or undefined
- * if it sets no password: another instance was faster, or there is no such administrator.
+ * if no password was set: another instance installed first, or the administrator does not exist.
  */
 type SetPassword = (storePassword: () => Promise<void>) => Promise<string | undefined>
 

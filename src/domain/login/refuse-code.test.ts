@@ -28,14 +28,14 @@ const REQUEST = aPartialRequest({
   secondary: NOTHING_SECONDARY,
   reusedSession: undefined,
 })
-const SOMEBODY = anIdentity({ id: 'somebody-else' as IdentityId, name: 'somebody else' })
+const OTHER = anIdentity({ id: 'another' as IdentityId, name: 'another' })
 const again = (primary = proven()) => acceptPrimary(REQUEST, primary, undefined, [])
 
-// Attack: whoever has the password sends it once more beside each burst of guesses, so that nobody hears of them.
+// Attack: somebody who knows the password sends it again with every burst of guesses, to keep them out of the audit log.
 const FASTER: Readonly<Record<string, [PartiallyAuthenticated, string, number]>> = {
   'the same password again': [again(), 'MFA_INVALID_TOKEN', 1],
   'the login of another identity': [
-    acceptFactor(again({ ...proven(), identityId: SOMEBODY.id }), 'totp'),
+    acceptFactor(again({ ...proven(), identityId: OTHER.id }), 'totp'),
     'MFA_INVALID_TOKEN',
     1,
   ],
@@ -47,7 +47,7 @@ for (const [what, [next, code, recorded]] of Object.entries(FASTER)) {
     const store = await openStore({ kind: 'sqlite', path: ':memory:' })
     t.after(() => store.close())
     await store.authPolicies.insert(aPolicy())
-    for (const identity of [anIdentity(), SOMEBODY]) await store.identities.insert(identity)
+    for (const identity of [anIdentity(), OTHER]) await store.identities.insert(identity)
     const ports = fakePorts<SecondFactorStepPorts>({
       ...storePorts(store),
       ...auditPorts({ clock: new ManualClock(), random: systemRandom }),

@@ -27,7 +27,7 @@ export function createPassToUpstream(
   let running = 0
   const webSockets = createOpenConnections(limits.mostPerIdentity)
 
-  /** Returns false after it has answered that there is no room. */
+  /** Takes a place until the response is closed. If there is none, answers the client and returns false. */
   function takePlace({ response, upgrade, answer }: Exchange, { identityId }: Accepted): boolean {
     if (running >= mostRequests) {
       answer({ code: 'OVERLOADED' }, {})

@@ -54,7 +54,7 @@ export interface OutsideForm {
   readonly fields: Fields
   /** The page that has it. */
   readonly page: string
-  /** The owner of the current session; undefined if there is none. */
+  /** Who is signed in; undefined if nobody is. */
   readonly sender: IdentityId | undefined
 }
 

@@ -23,7 +23,7 @@ interface RuleRows<Table extends RuleTable, Rule> {
   toRow(rule: Rule): Insertable<Tables[Table]>
 }
 
-/** `own`: the columns of this table besides those that every rule has. */
+/** `own`: the columns that only this table has. */
 export function ruleRows<Table extends RuleTable, Own extends Shapes, Body extends object>(
   table: Table,
   own: Own,

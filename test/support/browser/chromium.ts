@@ -48,7 +48,7 @@ export async function launchChromium(): Promise<TestBrowser> {
  * - One process for the pages of a context: a new one for each site takes longer than loading a page.
  * - A page keeps its frame when its document changes: a new frame for each takes a sixth of the CPU time of a visit.
  *   The library would enable the second feature itself, for screenshots, but only the last list counts.
- * - There is no GPU, so it needs no process of its own.
+ * - There is no GPU, so no process is started for one.
  * - No optimizing compilers, because a document is gone before they pay off. Bytecode is kept for the next document,
  *   which has the same scripts.
  */

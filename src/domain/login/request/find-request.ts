@@ -88,8 +88,9 @@ export function overtaken(
 
 /**
  * Throws what `overtaken` returns if another step of this login was faster and proved a second factor. Called for an
- * answer that was already spent: if the same form was sent twice, that is not a wrong code (D-427). A first factor that is
- * proven again changes nothing: whoever sends it beside every guess would leave no trace of them (D-18).
+ * answer that was already spent: if the same form was sent twice, that is not a wrong code (D-427). Proving the
+ * first factor again excuses nothing: an attacker could send the password with every guess, and none would be counted
+ * (D-18).
  */
 export async function refuseOvertaken(
   { vault, authRequests }: Pick<LoginPorts, 'vault' | 'authRequests'>,
