@@ -23,7 +23,7 @@ export const Authenticate = z.looseObject({
 })
 
 /** For calls that ignore their body, because some clients always send one. */
-export const Ignored = z.looseObject({})
+export const Ignored = z.unknown().describe('Ignored.')
 
 export const Code = z.looseObject({ code: z.string() })
 

@@ -1,5 +1,6 @@
 /** Builds the OpenAPI 3.1 document of an API from its routes and the shapes of the contract. */
 import { ApiError } from '../../contract/envelope.ts'
+import type { ListFields } from '../../domain/lists/list-query.ts'
 import { CATALOGUE, type FailureCode } from '../../errors/catalogue.ts'
 import {
   ENDING_HEADER,
@@ -121,14 +122,16 @@ function parametersOf(path: string, operation: Operation): readonly OpenApiParam
   }))
   return [
     ...inPath,
-    ...(operation.list !== undefined ? LIST_PARAMETERS : []),
+    ...(operation.list === undefined
+      ? []
+      : [...PAGE_PARAMETERS, ...fieldParameters(operation.list)]),
     ...optional('query', operation.query),
     ...optional('header', operation.headers),
   ]
 }
 
 /** API 2. */
-const LIST_PARAMETERS: readonly OpenApiParameter[] = [
+const PAGE_PARAMETERS: readonly OpenApiParameter[] = [
   {
     name: 'limit',
     in: 'query',
@@ -143,22 +146,30 @@ const LIST_PARAMETERS: readonly OpenApiParameter[] = [
     description: 'How many rows to skip.',
     schema: { type: 'integer', minimum: 0, default: 0 },
   },
-  {
-    name: 'sort',
-    in: 'query',
-    required: false,
-    description: 'Up to five of `filterableFields`, each with `asc` or `desc`, joined by commas.',
-    schema: { type: 'string', examples: ['createdAt desc, id'] },
-  },
-  {
-    name: 'filter',
-    in: 'query',
-    required: false,
-    description:
-      'Which rows: comparisons of `filterableFields` with `and`, `or`, `not` and parentheses; docs/lists.md.',
-    schema: { type: 'string' },
-  },
 ]
+
+/** A list without fields is only available in pages. */
+function fieldParameters({ fields }: ListFields): readonly OpenApiParameter[] {
+  const [time] = Object.entries(fields).find(([, { type }]) => type === 'time') ?? []
+  if (time === undefined) return []
+  return [
+    {
+      name: 'sort',
+      in: 'query',
+      required: false,
+      description: 'Up to five of `filterableFields`, each with `asc` or `desc`, joined by commas.',
+      schema: { type: 'string', examples: [`${time} desc, id`] },
+    },
+    {
+      name: 'filter',
+      in: 'query',
+      required: false,
+      description:
+        'Which rows: comparisons of `filterableFields` with `and`, `or`, `not` and parentheses; docs/lists.md.',
+      schema: { type: 'string' },
+    },
+  ]
+}
 
 function requestBody(
   { method, reads, operation: { body } }: Described,

@@ -121,14 +121,17 @@ function withoutRequired(schema: JsonSchema, mayOmit: readonly string[]): JsonSc
   return { ...schema, required: required.filter((name) => !mayOmit.includes(name)) }
 }
 
-/** Nothing is required, null clears, and nested objects are patched too. */
+/** Nothing has to be there, null clears what the result may lack (D-309), and nested objects are patched too. */
 function patchOf(schema: JsonSchema): JsonSchema {
   const alternatives = alternativesOf(schema)
   if (alternatives !== undefined) return { anyOf: alternatives.map(patchOf) }
   if (schema['properties'] === undefined) return schema
-  const { required: _, properties, ...rest } = schema
+  const { required = [], properties, ...rest } = schema
   const patched = Object.entries(properties as Record<string, JsonSchema>).map(
-    ([name, { default: _default, ...property }]) => [name, orNull(patchOf(property))],
+    ([name, { default: _, ...property }]) => {
+      const written = patchOf(property)
+      return [name, (required as readonly string[]).includes(name) ? written : orNull(written)]
+    },
   )
   return { ...rest, properties: Object.fromEntries(patched) }
 }
