@@ -6,10 +6,11 @@ import { managedShape } from '../described.ts'
 import { detail, Links, list, Timestamp } from '../envelope.ts'
 import { Id, Name, NewTags } from './fields.ts'
 
-/** Undefined: after the configured time. The use case limits how far in the future it may be. */
+/** The use case limits how far in the future it may be. */
 const ExpiresAt = z
   .string()
   .refine((text) => fromRfc3339(text) !== undefined, 'must be a time like 2026-12-24T18:00:00Z')
+  .describe('In RFC 3339. If it is missing, the enrollment expires after the configured time.')
   .optional()
 
 const common = { identityId: Id, expiresAt: ExpiresAt, tags: NewTags.default({}) }
