@@ -14,8 +14,11 @@ import { authoritiesOf, keysOf, machineTime } from './fingerprints.ts'
 import type { State } from './messages.ts'
 import type { RunningWorker } from './pool.ts'
 
-/** Much less than the age at which a copy is too old to be trusted (D-34). A moment less than two beats (D-298). */
-const AT_LEAST_EVERY: Duration = milliseconds(1_900)
+/**
+ * Much less than the age at which a copy is too old to be trusted (D-34): every second beat of a second, and every beat of
+ * two, however late the one before it was (D-298).
+ */
+const AT_LEAST_EVERY: Duration = milliseconds(1_100)
 /** To a worker without connections: it judges no call, but must still be there (D-294, D-348). */
 const WITHOUT_CONNECTIONS: Duration = milliseconds(9_900)
 
