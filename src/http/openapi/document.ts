@@ -150,15 +150,16 @@ const PAGE_PARAMETERS: readonly OpenApiParameter[] = [
 
 /** A list without fields is only available in pages. */
 function fieldParameters({ fields }: ListFields): readonly OpenApiParameter[] {
+  const [first] = Object.keys(fields)
+  if (first === undefined) return []
   const [time] = Object.entries(fields).find(([, { type }]) => type === 'time') ?? []
-  if (time === undefined) return []
   return [
     {
       name: 'sort',
       in: 'query',
       required: false,
       description: 'Up to five of `filterableFields`, each with `asc` or `desc`, joined by commas.',
-      schema: { type: 'string', examples: [`${time} desc, id`] },
+      schema: { type: 'string', examples: [time === undefined ? first : `${time} desc, id`] },
     },
     {
       name: 'filter',
