@@ -101,9 +101,9 @@ function eventTypes(): string {
 }
 
 function reasons(): string {
-  return TYPES.filter(([, facts]) => Object.keys(facts.reasons).length > 0)
+  return TYPES.filter(([, facts]) => facts.reasons !== undefined)
     .map(([type, facts]) => {
-      const rows = Object.entries(facts.reasons).map(([reason, what]) => [code(reason), what])
+      const rows = Object.entries(facts.reasons ?? {}).map(([reason, what]) => [code(reason), what])
       return `### ${code(type)}\n\n${table(['Reason', ''], rows)}`
     })
     .join('\n\n')

@@ -54,7 +54,7 @@ test('every type of event is emitted somewhere', () => {
 
 test('every reason of an event is used somewhere', () => {
   const reasons = TYPES.flatMap(([type, facts]) =>
-    Object.keys(facts.reasons).map((reason) => ({ type, reason })),
+    Object.keys(facts.reasons ?? {}).map((reason) => ({ type, reason })),
   )
   // Built from a verdict: `secondary-jwt-${verdict}`.
   const isMade = (reason: string) =>
@@ -71,7 +71,7 @@ test('docs/audit.md is what `npm run docs` writes', () => {
 })
 
 for (const [type, facts] of TYPES) {
-  const reasons = Object.keys(facts.reasons)
+  const reasons = Object.keys(facts.reasons ?? {})
   if (reasons.length === 0) continue
   test(`docs/audit.md explains every reason of ${type}, and no other`, () => {
     const rows = table(`### \`${type}\``)

@@ -7,6 +7,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import { EVENT_TYPES } from '../../domain/audit/event-types.ts'
 import type { EventType } from '../../domain/audit/events.ts'
 import { FOLDED_TYPES } from '../../domain/audit/fold-repeats.ts'
+import { LOGIN_FAILURES } from '../../domain/audit/reasons.ts'
 import type { FetchOutcome } from '../../domain/ext-jwt/signer-keys.ts'
 import { PRIMARY_METHODS } from '../../domain/identities/primary-methods.ts'
 import { Failure } from '../../errors/catalogue.ts'
@@ -52,7 +53,7 @@ export function createServiceMetrics(clock: Clock): ServiceMetrics {
   const failures = metrics.counter({
     name: 'latchkey_login_failures_total',
     help: 'Failed logins by reason.',
-    labels: { reason: Object.keys(EVENT_TYPES['login.failed'].reasons) },
+    labels: { reason: Object.keys(LOGIN_FAILURES) },
   })
   const locks = metrics.counter({
     name: 'latchkey_password_locks_total',

@@ -14,34 +14,23 @@ import {
 export interface EventFacts<Detail extends string = string> {
   /** What happened, in whole sentences. May be Markdown. */
   readonly what: string
-  /** Each reason that it can have, with what it means. */
-  readonly reasons: Readonly<Record<string, string>>
+  /** Each reason that it can have, with what it means; undefined if it never has one. */
+  readonly reasons?: Readonly<Record<string, string>>
   /** The members of `details`, and whether each is always present. */
   readonly details: Readonly<Record<Detail, 'always' | 'sometimes'>>
 }
 
-const NOTHING = { reasons: {}, details: {} } as const
-const FACTOR = {
-  reasons: {},
-  details: { factor: 'sometimes', id: 'sometimes', name: 'sometimes' },
-} as const
-const KEY = { reasons: {}, details: { kid: 'always', purpose: 'always' } } as const
-const ENTITY = { reasons: {}, details: { id: 'always', name: 'sometimes' } } as const
-const CHANGED = {
-  reasons: {},
-  details: { id: 'always', name: 'sometimes', changed: 'sometimes', changes: 'sometimes' },
-} as const
-const TOKENS = { reasons: {}, details: { scope: 'always' } } as const
-const DEVICE = {
-  reasons: {},
-  details: { address: 'always', userAgent: 'sometimes', requestedAt: 'always' },
-} as const
-const CERTIFICATE = { reasons: {}, details: { id: 'always', fingerprint: 'always' } } as const
+const FACTOR = { factor: 'sometimes', id: 'sometimes', name: 'sometimes' } as const
+const KEY = { kid: 'always', purpose: 'always' } as const
+const ENTITY = { id: 'always', name: 'sometimes' } as const
+const CHANGED = { ...ENTITY, changed: 'sometimes', changes: 'sometimes' } as const
+const TOKENS = { scope: 'always' } as const
+const DEVICE = { address: 'always', userAgent: 'sometimes', requestedAt: 'always' } as const
+const CERTIFICATE = { id: 'always', fingerprint: 'always' } as const
 
 export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Type>> } = {
   'login.succeeded': {
     what: 'A login succeeded: everything that the policy demands was proven.',
-    reasons: {},
     details: {
       method: 'always',
       authenticatorId: 'sometimes',
@@ -57,24 +46,23 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
   },
   'login.locked': {
     what: 'Too many wrong passwords in a row: the network of `address` is blocked from the password until `until`, or after a hundred every network. Known devices can still sign in.',
-    reasons: {},
     details: { authenticatorId: 'always', until: 'always' },
   },
   'device.approved': {
     what: 'A user approved the sign-in of a device without a browser. `address`, `userAgent` and `requestedAt` are those of the device.',
-    ...DEVICE,
+    details: DEVICE,
   },
   'device.denied': {
     what: 'A user denied the sign-in of a device without a browser.',
-    ...DEVICE,
+    details: DEVICE,
   },
   'device.refused': {
     what: 'A user entered a device code that is not valid.',
     reasons: DEVICE_REFUSALS,
     details: {},
   },
-  'token.issued': { what: 'A code became tokens; a session began.', ...TOKENS },
-  'token.refreshed': { what: 'A refresh token became new tokens.', ...TOKENS },
+  'token.issued': { what: 'A code became tokens; a session began.', details: TOKENS },
+  'token.refreshed': { what: 'A refresh token became new tokens.', details: TOKENS },
   'token.refused': {
     what: 'A genuine code or refresh token got no tokens.',
     reasons: TOKEN_REFUSALS,
@@ -82,107 +70,95 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
   },
   'token.reused': {
     what: 'A spent refresh token was used again, too late to be a lost response, so it was stolen. Its session ends.',
-    ...NOTHING,
+    details: {},
   },
-  'token.revoked': { what: 'One access token was revoked; its session goes on.', ...NOTHING },
+  'token.revoked': { what: 'One access token was revoked; its session goes on.', details: {} },
   'session.ended': {
     what: 'An API session ended, and all that belongs to it.',
     reasons: SESSION_ENDS,
     details: {},
   },
-  'certificate.issued': { what: 'An API session certificate was issued.', ...CERTIFICATE },
-  'certificate.removed': { what: 'An API session certificate was removed.', ...CERTIFICATE },
+  'certificate.issued': { what: 'An API session certificate was issued.', details: CERTIFICATE },
+  'certificate.removed': { what: 'An API session certificate was removed.', details: CERTIFICATE },
   'mfa.enrolled': {
     what: 'An authenticator app or a passkey was enrolled and proven.',
-    ...FACTOR,
+    details: FACTOR,
   },
   'mfa.removed': {
     what: 'A second factor was removed: the authenticator app, or a passkey with its `id` and `name`. Without `factor`: all of them.',
-    ...FACTOR,
+    details: FACTOR,
   },
   'mfa.recovery-codes-renewed': {
     what: 'New recovery codes were created; the old ones no longer work.',
-    ...NOTHING,
+    details: {},
   },
-  'mfa.recovery-code-used': { what: 'A recovery code was used.', ...NOTHING },
+  'mfa.recovery-code-used': { what: 'A recovery code was used.', details: {} },
   'administrator.recovered': {
     what: '`latchkey admin recover` restored the access of an administrator.',
-    reasons: {},
     details: { reset: 'always' },
   },
   'secret.rotated': {
     what: 'The installation secret was replaced, and what it had sealed was sealed again.',
-    reasons: {},
     details: { sealedAgain: 'always' },
   },
   'installation.backed-up': {
     what: '`latchkey backup` wrote a backup. `withSecret`: whether the installation secret is in it.',
-    reasons: {},
     details: { rows: 'always', withSecret: 'always' },
   },
   'installation.restored': {
     what: '`latchkey restore` restored a backup; a new epoch began.',
-    reasons: {},
     details: { takenAt: 'always', withoutRecoveryCodes: 'always' },
   },
   'installation.moved': {
     what: '`latchkey migrate-store` moved everything into this database.',
-    reasons: {},
     details: { from: 'always', to: 'always' },
   },
-  'signing-key.created': { what: 'A signing key was created.', ...KEY },
+  'signing-key.created': { what: 'A signing key was created.', details: KEY },
   'signing-key.revoked': {
     what: 'A signing key was withdrawn before its time: its tokens are refused.',
-    ...KEY,
+    details: KEY,
   },
   'authenticator.renewal-started': {
     what: 'A certificate was issued in place of one that still works.',
-    ...CERTIFICATE,
+    details: CERTIFICATE,
   },
   'authenticator.renewed': {
     what: 'The new certificate has replaced the old one.',
-    ...CERTIFICATE,
+    details: CERTIFICATE,
   },
   'authority.created': {
     what: 'The service created a certificate authority of its own.',
-    reasons: {},
     details: { role: 'always', generation: 'always' },
   },
-  'identity.created': { what: 'An identity was created.', ...NOTHING },
+  'identity.created': { what: 'An identity was created.', details: {} },
   'identity.updated': {
     what: 'Fields of an identity were changed.',
-    reasons: {},
     details: { changed: 'always', changes: 'always' },
   },
-  'identity.deleted': { what: 'An identity was deleted.', ...NOTHING },
+  'identity.deleted': { what: 'An identity was deleted.', details: {} },
   'identity.disabled': {
     what: 'An identity was disabled; its sessions end.',
-    reasons: {},
     details: { until: 'sometimes' },
   },
-  'identity.enabled': { what: 'An identity was enabled again.', ...NOTHING },
-  'authenticator.created': { what: 'An identity got a credential.', ...ENTITY },
-  'authenticator.updated': { what: 'A credential was changed.', ...CHANGED },
-  'authenticator.deleted': { what: 'A credential was removed.', ...ENTITY },
+  'identity.enabled': { what: 'An identity was enabled again.', details: {} },
+  'authenticator.created': { what: 'An identity got a credential.', details: ENTITY },
+  'authenticator.updated': { what: 'A credential was changed.', details: CHANGED },
+  'authenticator.deleted': { what: 'A credential was removed.', details: ENTITY },
   'authenticator.unlocked': {
     what: 'An administrator unlocked a password.',
-    reasons: {},
     details: { id: 'always' },
   },
   'enrollment.created': {
     what: 'A token for a first credential, or for a reset, was created.',
-    reasons: {},
     details: { id: 'always', method: 'sometimes' },
   },
-  'enrollment.deleted': { what: 'An enrollment was deleted.', ...ENTITY },
+  'enrollment.deleted': { what: 'An enrollment was deleted.', details: ENTITY },
   'enrollment.refreshed': {
     what: 'An enrollment got a new token; the old one no longer works.',
-    reasons: {},
     details: { id: 'always' },
   },
   'enrollment.used': {
     what: 'An enrollment became a credential, or a reset was done.',
-    reasons: {},
     details: { id: 'always', method: 'sometimes' },
   },
   'enrollment.refused': {
@@ -192,26 +168,23 @@ export const EVENT_TYPES: { readonly [Type in EventType]: EventFacts<DetailOf<Ty
   },
   'notification.delivered': {
     what: 'The receiver of notifications took the link of an enrollment.',
-    reasons: {},
     details: { id: 'always', attempts: 'always' },
   },
   'notification.failed': {
     what: 'The link of an enrollment could not be delivered; refresh the enrollment to try again.',
-    reasons: {},
     details: { id: 'always', attempts: 'always', why: 'always' },
   },
-  'policy.created': { what: 'A policy was created.', ...ENTITY },
-  'policy.updated': { what: 'A policy was changed.', ...CHANGED },
-  'policy.deleted': { what: 'A policy was deleted.', ...ENTITY },
-  'external-jwt-signer.created': { what: 'A signer was created.', ...ENTITY },
-  'external-jwt-signer.updated': { what: 'A signer was changed.', ...CHANGED },
-  'external-jwt-signer.deleted': { what: 'A signer was deleted.', ...ENTITY },
-  'ca.created': { what: 'A third-party CA was registered.', ...ENTITY },
-  'ca.updated': { what: 'A third-party CA was changed.', ...CHANGED },
-  'ca.deleted': { what: 'A third-party CA was deleted.', ...ENTITY },
+  'policy.created': { what: 'A policy was created.', details: ENTITY },
+  'policy.updated': { what: 'A policy was changed.', details: CHANGED },
+  'policy.deleted': { what: 'A policy was deleted.', details: ENTITY },
+  'external-jwt-signer.created': { what: 'A signer was created.', details: ENTITY },
+  'external-jwt-signer.updated': { what: 'A signer was changed.', details: CHANGED },
+  'external-jwt-signer.deleted': { what: 'A signer was deleted.', details: ENTITY },
+  'ca.created': { what: 'A third-party CA was registered.', details: ENTITY },
+  'ca.updated': { what: 'A third-party CA was changed.', details: CHANGED },
+  'ca.deleted': { what: 'A third-party CA was deleted.', details: ENTITY },
   'ca.verified': {
     what: 'A third-party CA proved that it has its key.',
-    reasons: {},
     details: { id: 'always' },
   },
 }

@@ -16,8 +16,9 @@ export function whatHappened(
 ): Happened | undefined {
   const facts = FACTS.get(type)
   if (facts === undefined) return undefined
-  const known = reason && Object.hasOwn(facts.reasons, reason) ? reason : undefined
-  const sentence = (known === undefined ? undefined : facts.reasons[known]) ?? facts.what
+  const { what, reasons = {} } = facts
+  const known = reason && Object.hasOwn(reasons, reason) ? reason : undefined
+  const sentence = (known && reasons[known]) ?? what
   return { sentence: plainText(sentence), reason: known }
 }
 

@@ -6,7 +6,7 @@ import { meaningOf } from './meanings.ts'
 const TYPES: readonly (readonly [string, EventFacts])[] = Object.entries(EVENT_TYPES)
 
 test('every type and every reason is explained in a plain sentence', () => {
-  for (const [type, { reasons }] of TYPES) {
+  for (const [type, { reasons = {} }] of TYPES) {
     for (const reason of [null, ...Object.keys(reasons)]) {
       assert.match(meaningOf(type, reason)?.what ?? '', /^[A-Zl][^`]*[.]$/, `${type} ${reason}`)
     }
