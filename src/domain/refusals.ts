@@ -14,6 +14,23 @@ export function notFound(): Failure {
   return new Failure('NOT_FOUND')
 }
 
+/** What the caller is told about each conflict that a store reports: API 1, 4.2, 4.3. */
+const CONFLICTS = {
+  missing: notFound,
+  'name-in-use': () => inUse('name'),
+  'external-id-in-use': () => inUse('externalId'),
+  'issuer-in-use': () => inUse('issuer'),
+  'username-in-use': () => inUse('username'),
+  'certificate-in-use': () => new Failure('CERT_IN_USE'),
+  'method-in-use': () => new Failure('MAX_AUTHENTICATOR_METHODS_REACHED'),
+  'method-open': () => new Failure('ENROLLMENT_EXISTS'),
+} as const satisfies Record<string, () => Failure>
+
+/** Throws the conflict, unless the row was written. */
+export function refuseConflict(outcome: 'inserted' | 'replaced' | keyof typeof CONFLICTS): void {
+  if (outcome !== 'inserted' && outcome !== 'replaced') throw CONFLICTS[outcome]()
+}
+
 /** Returns the entity that a look-up found. Throws NOT_FOUND if it found none. */
 export function orNotFound<T>(entity: T | undefined): T {
   if (entity === undefined) throw notFound()

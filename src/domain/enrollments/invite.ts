@@ -17,7 +17,7 @@ import type { EnrolledPorts } from '../factors/second-factor.ts'
 import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import { refuseLongUsername, usernameKey } from '../identities/authenticator.ts'
 import type { Tags } from '../identities/identity.ts'
-import { inUse, invalid } from '../refusals.ts'
+import { inUse, invalid, refuseConflict } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 import {
   authenticatorMethodOf,
@@ -120,9 +120,7 @@ export async function insertEnrollmentWithin(
     const deleted = { type: 'enrollment.deleted', identityId: gone.identityId } as const
     await record(ports, tx, caller, { ...deleted, details: { id: gone.id } })
   }
-  const outcome = await tx.enrollments.insert(enrollment)
-  if (outcome === 'method-open') throw new Failure('ENROLLMENT_EXISTS')
-  if (outcome === 'username-in-use') throw inUse('username')
+  refuseConflict(await tx.enrollments.insert(enrollment))
   const details = isReset(enrollment) ? { id, method } : { id }
   await record(ports, tx, caller, { type: 'enrollment.created', identityId, details })
 }

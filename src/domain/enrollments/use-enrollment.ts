@@ -14,7 +14,7 @@ import { record } from '../audit/record.ts'
 import type { CertAuthenticator, UpdbAuthenticator } from '../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
-import { inUse } from '../refusals.ts'
+import { refuseConflict } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 import {
   type Enrollment,
@@ -134,10 +134,7 @@ export async function addAuthenticatorWithin(
   const now = ports.clock.now()
   const id = newId<AuthenticatorId>(ports.random)
   const made = { ...credential, id, createdAt: now, updatedAt: now }
-  const inserted = await tx.authenticators.insert(made)
-  if (inserted === 'method-in-use') throw new Failure('MAX_AUTHENTICATOR_METHODS_REACHED')
-  if (inserted === 'username-in-use') throw inUse('username')
-  if (inserted === 'certificate-in-use') throw new Failure('CERT_IN_USE')
+  refuseConflict(await tx.authenticators.insert(made))
   await record(ports, tx, caller, { type: 'authenticator.created', identityId, details: { id } })
   return id
 }

@@ -13,32 +13,34 @@ import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
 import { changeRules } from '../policies/change-rules.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
-import { inUse, invalid, notFound, orNotFound } from '../refusals.ts'
+import { invalid, orNotFound, refuseConflict } from '../refusals.ts'
 import type { ManagementPorts } from './ports.ts'
 
 type Ours = 'id' | 'fingerprint' | 'isVerified' | 'verificationToken' | 'createdAt' | 'updatedAt'
 
 export type NewCa = Omit<Ca, Ours>
 
-type Ports = Pick<
-  ManagementPorts,
-  'clock' | 'random' | 'foldRepeats' | 'transaction' | 'rules' | 'cas'
->
-
 /** Used as the common name of a certificate: at most 64 characters (RFC 5280 appendix A.1); these are 43. */
 const VERIFICATION_TOKEN_BYTES = 32
 
 /** Throws NOT_FOUND. */
-export async function findCa({ cas }: Pick<Ports, 'cas'>, id: CaId): Promise<Ca> {
+export async function findCa({ cas }: Pick<ManagementPorts, 'cas'>, id: CaId): Promise<Ca> {
   return orNotFound(await cas.find(id))
 }
 
 /** Returns them by name, unless the query asks for another order. */
-export async function listCas({ cas }: Pick<Ports, 'cas'>, query: ListQuery): Promise<PageOf<Ca>> {
+export async function listCas(
+  { cas }: Pick<ManagementPorts, 'cas'>,
+  query: ListQuery,
+): Promise<PageOf<Ca>> {
   return listInMemory(await cas.list(), query)
 }
 
-export async function createCa(ports: Ports, input: NewCa, caller: Caller): Promise<CaId> {
+export async function createCa(
+  ports: ManagementPorts,
+  input: NewCa,
+  caller: Caller,
+): Promise<CaId> {
   const { clock, random } = ports
   const read = readCaCertificate(input.certPem)
   if (typeof read === 'string') throw new Failure(read)
@@ -56,9 +58,7 @@ export async function createCa(ports: Ports, input: NewCa, caller: Caller): Prom
     updatedAt: now,
   }
   await changeRules(ports, async (tx) => {
-    const outcome = await tx.cas.insert(ca)
-    if (outcome === 'name-in-use') throw inUse('name')
-    if (outcome === 'certificate-in-use') throw new Failure('CERT_IN_USE')
+    refuseConflict(await tx.cas.insert(ca))
     await record(ports, tx, caller, { type: 'ca.created', details: { id, name: ca.name } })
   })
   return id
@@ -66,7 +66,7 @@ export async function createCa(ports: Ports, input: NewCa, caller: Caller): Prom
 
 /** Replaces the CA by what `change` returns; its certificate stays. Throws NOT_FOUND. */
 export function updateCa(
-  ports: Ports,
+  ports: ManagementPorts,
   id: CaId,
   change: (current: Ca) => NewCa,
   caller: Caller,
@@ -82,11 +82,8 @@ export function updateCa(
     if (changed.length === 0) return
     const now = ports.clock.now()
     const next = { ...current, ...chosen, updatedAt: now }
-    const outcome = await keepAdministrator(tx, undefined, { now, caller }, () =>
-      tx.cas.replace(next),
-    )
-    if (outcome === 'missing') throw notFound()
-    if (outcome === 'name-in-use') throw inUse('name')
+    const replaced = () => tx.cas.replace(next)
+    refuseConflict(await keepAdministrator(tx, undefined, { now, caller }, replaced))
     const changes = changesBetween(current, chosen)
     const details = { id, name: next.name, changed, changes }
     await record(ports, tx, caller, { type: 'ca.updated', details })
@@ -94,14 +91,19 @@ export function updateCa(
 }
 
 /** Accepts a certificate that proves possession of the CA's key. Throws NOT_FOUND. */
-export async function verifyCa(ports: Ports, id: CaId, pem: string, caller: Caller): Promise<void> {
+export async function verifyCa(
+  ports: ManagementPorts,
+  id: CaId,
+  pem: string,
+  caller: Caller,
+): Promise<void> {
   const { clock } = ports
   const ca = await findCa(ports, id)
   if (ca.isVerified) throw new Failure('CA_ALREADY_VERIFIED')
   const outcome = await proveCa(ca, pem, clock.now())
   if (outcome !== 'proven') throw new Failure(outcome)
   await changeRules(ports, async (tx) => {
-    if ((await tx.cas.find(id)) === undefined) throw notFound()
+    orNotFound(await tx.cas.find(id))
     // Of two concurrent calls one verifies it; the other is told that it is already verified.
     if (!(await tx.cas.markVerified(id, clock.now()))) throw new Failure('CA_ALREADY_VERIFIED')
     await record(ports, tx, caller, { type: 'ca.verified', details: { id } })
@@ -109,7 +111,7 @@ export async function verifyCa(ports: Ports, id: CaId, pem: string, caller: Call
 }
 
 /** Throws NOT_FOUND. */
-export function deleteCa(ports: Ports, id: CaId, caller: Caller): Promise<void> {
+export function deleteCa(ports: ManagementPorts, id: CaId, caller: Caller): Promise<void> {
   return changeRules(ports, async (tx) => {
     const ca = orNotFound(await tx.cas.find(id))
     const removed = () => tx.cas.remove(id)

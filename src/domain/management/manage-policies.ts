@@ -16,7 +16,7 @@ import { type AuthPolicy, isBuiltIn, POLICY_DEFAULTS } from '../policies/auth-po
 import { changeRules } from '../policies/change-rules.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
 import type { PolicyPorts } from '../policies/ports.ts'
-import { inUse, invalid, notFound, orNotFound } from '../refusals.ts'
+import { invalid, orNotFound, refuseConflict } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 
 /** A missing part is not allowed; missing fields of a part get their defaults. */
@@ -60,7 +60,7 @@ export async function createPolicy(
   const policy = { id, name, ...complete(parts), tags, createdAt: now, updatedAt: now }
   await changeRules(ports, async (tx) => {
     await requireSigners(tx, policy)
-    if ((await tx.authPolicies.insert(policy)) === 'name-in-use') throw inUse('name')
+    refuseConflict(await tx.authPolicies.insert(policy))
     await record(ports, tx, caller, { type: 'policy.created', details: { id, name } })
   })
   return id
@@ -110,11 +110,8 @@ export async function replacePolicy(
 ): Promise<void> {
   if (changed.length === 0) return
   const now = ports.clock.now()
-  const outcome = await keepAdministrator(tx, undefined, { now, caller }, () =>
-    tx.authPolicies.replace(next),
-  )
-  if (outcome === 'missing') throw notFound()
-  if (outcome === 'name-in-use') throw inUse('name')
+  const replaced = () => tx.authPolicies.replace(next)
+  refuseConflict(await keepAdministrator(tx, undefined, { now, caller }, replaced))
   const { id, name, primary, secondary } = next
   const changes = changesBetween(current, { name, primary, secondary })
   const details = { id, name, changed, changes }

@@ -5,7 +5,6 @@
 
 import type { AuthenticatorId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { record } from '../audit/record.ts'
 import { changedFields, changesBetween } from '../changes.ts'
@@ -19,7 +18,7 @@ import {
 } from '../identities/authenticator.ts'
 import type { Tags } from '../identities/identity.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
-import { inUse, notFound, orNotFound } from '../refusals.ts'
+import { notFound, orNotFound, refuseConflict } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores } from '../stores.ts'
@@ -90,14 +89,8 @@ async function replaceUpdb(
   const changed: string[] = [...changedFields(current, { username, tags })]
   if (passwordHash !== undefined) changed.push('password')
   if (changed.length === 0) return
-  const outcome = await tx.authenticators.replaceUpdb(
-    id,
-    credentialVersion,
-    next,
-    ports.clock.now(),
-  )
-  if (outcome === 'missing') throw notFound()
-  if (outcome === 'username-in-use') throw inUse('username')
+  const now = ports.clock.now()
+  refuseConflict(await tx.authenticators.replaceUpdb(id, credentialVersion, next, now))
   if (passwordHash !== undefined) {
     await tx.identities.voidLogins(identityId)
     await withdrawResetWithin(ports, tx, { method: 'reset-password', identityId }, caller)
@@ -124,15 +117,9 @@ async function replaceCert(
   const changed: string[] = [...changedFields<CertAuthenticator>(current, { tags })]
   if (certificate !== undefined) changed.push('certPem')
   if (changed.length === 0) return
-  const given = { certificate, tags }
-  const outcome = await tx.authenticators.replaceCert(
-    id,
-    credentialVersion,
-    given,
-    ports.clock.now(),
-  )
-  if (outcome === 'missing') throw notFound()
-  if (outcome === 'certificate-in-use') throw new Failure('CERT_IN_USE')
+  const now = ports.clock.now()
+  const written = { certificate, tags }
+  refuseConflict(await tx.authenticators.replaceCert(id, credentialVersion, written, now))
   const sessions = certificate === undefined ? [] : await tx.apiSessions.listByAuthenticator(id)
   const authenticators = certificate === undefined ? [] : [withoutIt(current, certificate)]
   const ending = { sessions, authenticators }

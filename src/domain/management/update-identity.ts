@@ -4,7 +4,6 @@
  */
 
 import type { IdentityId } from '../../base/ids.ts'
-import type { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import { record } from '../audit/record.ts'
 import { type Changes, changedFields, changesBetween } from '../changes.ts'
@@ -13,7 +12,7 @@ import { checkedHosts } from '../identities/router-hosts.ts'
 import { endsSessions } from '../login/hold-login.ts'
 import { type AuthPolicy, DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
-import { inUse, invalid, notFound, orNotFound } from '../refusals.ts'
+import { invalid, orNotFound, refuseConflict } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import { lostRoles, removeRolesWithin } from '../sessions/ending/lost-roles.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
@@ -71,9 +70,7 @@ async function replace(
   const lost = lostRoles(current, chosen)
   const roleVersion = current.roleVersion + (lost.length > 0 ? 1 : 0)
   const next: Identity = { ...current, ...chosen, roleVersion, updatedAt: ports.clock.now() }
-  const outcome = await tx.identities.replace(next)
-  if (outcome === 'missing') throw notFound()
-  if (outcome !== 'replaced') throw inTheWay(outcome)
+  refuseConflict(await tx.identities.replace(next))
   const isEnd = endsSessions(current, next)
   if (isEnd) await tx.identities.voidLogins(id)
   const sessions = isEnd ? await tx.apiSessions.listOf(id) : []
@@ -97,8 +94,4 @@ async function policyNames(
   if (next.id === authPolicyId) return {}
   const former = await tx.authPolicies.find(authPolicyId)
   return { authPolicy: { from: former?.name ?? null, to: next.name } }
-}
-
-function inTheWay(obstacle: 'name-in-use' | 'external-id-in-use'): Failure {
-  return inUse(obstacle === 'name-in-use' ? 'name' : 'externalId')
 }
