@@ -18,8 +18,9 @@ import type { EnrollmentRefusalReason } from '../audit/reasons.ts'
 import { record, recordEvent } from '../audit/record.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { Ca } from '../certificates/third-party/ca.ts'
+import { commonNames } from '../certificates/third-party/prove-ca.ts'
 import { oneAfterTheOther } from '../factors/guessing/guess-order.ts'
-import type { FreshIdentity } from '../identities/identity.ts'
+import { type FreshIdentity, freshIdentity } from '../identities/identity.ts'
 import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { inUse } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
@@ -59,29 +60,15 @@ export async function enrollByCaAlone(
   }
   const now = ports.clock.now()
   const identityId = newId<IdentityId>(ports.random)
-  const commonName = commonNameOf(judged.credential.certPem)
+  const [commonName] = commonNames(new X509Certificate(judged.credential.certPem))
   const enrolling = ports.transaction(async (tx) => {
     const ca = await currentCa(tx, judged.ca.id, isForAnybody)
     // Check this before creating anything: it is by far the most common conflict.
     if ((await tx.authenticators.findCert(judged.credential.fingerprint)) !== undefined) {
       throw new Failure('CERT_IN_USE')
     }
-    const identity: FreshIdentity = {
-      id: identityId,
-      name: '',
-      type: 'Default',
-      isAdmin: false,
-      externalId,
-      authPolicyId: DEFAULT_POLICY_ID,
-      roleAttributes: ca.identityRoles,
-      hosts: [],
-      appData: {},
-      tags: {},
-      disabledAt: undefined,
-      disabledUntil: undefined,
-      createdAt: now,
-      updatedAt: now,
-    }
+    const chosen = { authPolicyId: DEFAULT_POLICY_ID, externalId, roleAttributes: ca.identityRoles }
+    const identity = freshIdentity({ ...chosen, id: identityId, name: '' }, now)
     await insertIdentity(tx, identity, { ca, commonName, identityId })
     await record(ports, tx, caller, { type: 'identity.created', identityId })
     await addAuthenticatorWithin(ports, tx, { ...judged.credential, identityId, tags: {} }, caller)
@@ -186,10 +173,4 @@ const isForAnybody = (ca: Ca): boolean => ca.isAutoCaEnrollmentEnabled
 function isExternalId(text: string | undefined): boolean {
   if (text === undefined) return false
   return text.length <= LONGEST_NAME && isLine(text)
-}
-
-/** The first common name of the subject; the legacy object has the raw value, unescaped. */
-function commonNameOf(certPem: string): string | undefined {
-  const { CN = [] } = new X509Certificate(certPem).toLegacyObject().subject ?? {}
-  return [CN].flat()[0]
 }

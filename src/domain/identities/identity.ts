@@ -20,6 +20,27 @@ export type FreshIdentity = Omit<
 /** Short texts under fixed names. A client states this about itself: it is only displayed, never trusted. */
 export type ClientInfo = Readonly<Record<string, string>>
 
+/** An identity that is created now, with the defaults of API 4.1. */
+export function freshIdentity(
+  chosen: Pick<Identity, 'id' | 'name' | 'authPolicyId'> & Partial<ChosenOfIdentity>,
+  now: Instant,
+): FreshIdentity {
+  return {
+    type: 'Default',
+    isAdmin: false,
+    externalId: undefined,
+    roleAttributes: [],
+    hosts: [],
+    appData: {},
+    tags: {},
+    ...chosen,
+    disabledAt: undefined,
+    disabledUntil: undefined,
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
 export function isDisabled(
   identity: Pick<Identity, 'disabledAt' | 'disabledUntil'>,
   now: Instant,

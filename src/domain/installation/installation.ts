@@ -14,8 +14,8 @@ import {
 } from '../../base/secrets/vault.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { record } from '../audit/record.ts'
-import type { FreshAuthenticator } from '../identities/authenticator.ts'
-import type { FreshIdentity } from '../identities/identity.ts'
+import type { FreshAuthenticator, UpdbAuthenticator } from '../identities/authenticator.ts'
+import { type FreshIdentity, freshIdentity } from '../identities/identity.ts'
 import { DEFAULT_POLICY_ID, defaultPolicy, productionPolicy } from '../policies/auth-policy.ts'
 import type { InstallationPorts } from './ports.ts'
 import type { Installation, SecretRecord } from './stores.ts'
@@ -121,32 +121,29 @@ export function newAdministrator(
   random: Random,
 ): { readonly identity: FreshIdentity; readonly authenticator: FreshAuthenticator } {
   const id = newId<IdentityId>(random)
-  const stamps = { createdAt: now, updatedAt: now }
+  const named = { id, name: ADMINISTRATOR }
   return {
-    identity: {
-      id,
-      name: ADMINISTRATOR,
-      type: 'Default',
-      isAdmin: true,
-      externalId: undefined,
-      authPolicyId: DEFAULT_POLICY_ID,
-      roleAttributes: [],
-      hosts: [],
-      appData: {},
-      tags: {},
-      disabledAt: undefined,
-      disabledUntil: undefined,
-      ...stamps,
-    },
-    authenticator: {
-      id: newId<AuthenticatorId>(random),
-      method: 'updb',
-      identityId: id,
-      username: ADMINISTRATOR,
-      passwordHash,
-      lockedUntil: undefined,
-      tags: {},
-      ...stamps,
-    },
+    identity: freshIdentity({ ...named, authPolicyId: DEFAULT_POLICY_ID, isAdmin: true }, now),
+    authenticator: newPassword(
+      { identityId: id, username: ADMINISTRATOR, passwordHash },
+      now,
+      random,
+    ),
+  }
+}
+
+export function newPassword(
+  owned: Pick<UpdbAuthenticator, 'identityId' | 'username' | 'passwordHash'>,
+  now: Instant,
+  random: Random,
+): FreshAuthenticator {
+  return {
+    ...owned,
+    id: newId<AuthenticatorId>(random),
+    method: 'updb',
+    lockedUntil: undefined,
+    tags: {},
+    createdAt: now,
+    updatedAt: now,
   }
 }

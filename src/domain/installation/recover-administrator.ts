@@ -4,7 +4,7 @@
  * identities are not changed.
  */
 
-import { type AuthenticatorId, type AuthPolicyId, type IdentityId, newId } from '../../base/ids.ts'
+import { type AuthPolicyId, type IdentityId, newId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 import type { RecoveredPart } from '../audit/events.ts'
 import { record } from '../audit/record.ts'
@@ -17,7 +17,7 @@ import { type AuthPolicy, DEFAULT_POLICY_ID, defaultPolicy } from '../policies/a
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores } from '../stores.ts'
-import { newAdministrator } from './installation.ts'
+import { newAdministrator, newPassword } from './installation.ts'
 import type { InstallationPorts } from './ports.ts'
 
 export type Recovery =
@@ -131,18 +131,8 @@ export async function recoverAdministrator(
   async function addPassword(tx: Stores, { id: identityId, name }: Named): Promise<string> {
     const now = clock.now()
     for (const username of [name, `recovered-${newId<IdentityId>(random)}`]) {
-      const outcome = await tx.authenticators.insert({
-        id: newId<AuthenticatorId>(random),
-        method: 'updb',
-        identityId,
-        username,
-        passwordHash,
-        lockedUntil: undefined,
-        tags: {},
-        createdAt: now,
-        updatedAt: now,
-      })
-      if (outcome === 'inserted') return username
+      const added = newPassword({ identityId, username, passwordHash }, now, random)
+      if ((await tx.authenticators.insert(added)) === 'inserted') return username
     }
     throw new Error('another process is adding a password; try again')
   }

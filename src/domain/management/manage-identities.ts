@@ -12,11 +12,11 @@ import type { AuditPorts } from '../audit/ports.ts'
 import type { SessionEndReason } from '../audit/reasons.ts'
 import { record } from '../audit/record.ts'
 import { removeAllFactors } from '../factors/second-factors.ts'
-import type { ChosenOfIdentity, Identity } from '../identities/identity.ts'
+import { type ChosenOfIdentity, freshIdentity, type Identity } from '../identities/identity.ts'
 import { checkedHosts } from '../identities/router-hosts.ts'
 import { DEFAULT_POLICY_ID } from '../policies/auth-policy.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
-import { inUse, invalid, notFound, orNotFound } from '../refusals.ts'
+import { invalid, orNotFound, refuseConflict } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import { endSessionsOfPasskeys } from '../sessions/session-passkeys.ts'
@@ -49,18 +49,8 @@ export async function createIdentity(
     if ((await tx.authPolicies.hold(authPolicyId)) === undefined) {
       throw invalid('authPolicyId', 'names a policy that does not exist')
     }
-    const outcome = await tx.identities.insert({
-      ...input,
-      hosts,
-      id,
-      authPolicyId,
-      disabledAt: undefined,
-      disabledUntil: undefined,
-      createdAt: now,
-      updatedAt: now,
-    })
-    if (outcome === 'name-in-use') throw inUse('name')
-    if (outcome === 'external-id-in-use') throw inUse('externalId')
+    const identity = freshIdentity({ ...input, id, hosts, authPolicyId }, now)
+    refuseConflict(await tx.identities.insert(identity))
     await record(ports, tx, caller, { type: 'identity.created', identityId: id })
     await also?.within(tx)
   })
@@ -125,7 +115,7 @@ export function removeMfa(
   caller: Caller,
 ): Promise<void> {
   return ports.transaction(async (tx) => {
-    if ((await tx.identities.hold(id)) === undefined) throw notFound()
+    orNotFound(await tx.identities.hold(id))
     const owned = await tx.passkeys.listOf(id)
     const factors = await removeAllFactors(ports, tx, id, caller)
     if (factors.length === 0) throw new Failure('MFA_NOT_ENROLLED')

@@ -81,8 +81,8 @@ function describe(certificate: X509Certificate): HandedInCertificate {
   }
 }
 
-/** The legacy object has the raw values; `subject` has them escaped. */
-function commonNames(certificate: X509Certificate): readonly string[] {
+/** Those of the subject. The legacy object has the raw values; `subject` has them escaped. */
+export function commonNames(certificate: X509Certificate): readonly string[] {
   const { CN = [] } = certificate.toLegacyObject().subject ?? {}
   return [CN].flat()
 }
