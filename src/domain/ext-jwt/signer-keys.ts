@@ -88,14 +88,14 @@ const MOST_KEYS = 64
 interface KeySet {
   readonly signerId: ExternalJwtSignerId
   readonly endpoint: string
-  document: unknown
+  document?: unknown
   keys: readonly VerificationKey[]
-  fetchedAt: Instant | undefined
-  lastError: string | undefined
+  fetchedAt?: Instant | undefined
+  lastError?: string | undefined
   /** In the monotonic time of `uptime`: when the latest fetch ended, and the latest successful one. */
-  askedAt: Duration | undefined
-  goodAt: Duration | undefined
-  fetching: Promise<void> | undefined
+  askedAt?: Duration | undefined
+  goodAt?: Duration | undefined
+  fetching?: Promise<void> | undefined
 }
 
 export function createSignerKeys(deps: {
@@ -121,17 +121,7 @@ export function createSignerKeys(deps: {
   function setOf(signerId: ExternalJwtSignerId, endpoint: string): KeySet {
     const known = sets.get(signerId)
     if (known?.endpoint === endpoint) return known
-    const set: KeySet = {
-      signerId,
-      endpoint,
-      document: undefined,
-      keys: [],
-      fetchedAt: undefined,
-      lastError: undefined,
-      askedAt: undefined,
-      goodAt: undefined,
-      fetching: undefined,
-    }
+    const set: KeySet = { signerId, endpoint, keys: [] }
     sets.set(signerId, set)
     return set
   }

@@ -1,6 +1,5 @@
 /** Lets an administrator manage External JWT Signers. API 3.3, 4.5. */
 
-import { isLoopbackHost, withoutBrackets } from '../../base/host-port.ts'
 import { type ExternalJwtSignerId, newId } from '../../base/ids.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
@@ -11,7 +10,7 @@ import {
 } from '../certificates/third-party/prove-ca.ts'
 import { changedFields, changesBetween } from '../changes.ts'
 import { isClaimsProperty } from '../ext-jwt/claim.ts'
-import type { ExternalJwtSigner, SignerKeys } from '../ext-jwt/signer.ts'
+import { type ExternalJwtSigner, readSignerUrl, type SignerKeys } from '../ext-jwt/signer.ts'
 import type { KeySetStatus } from '../ext-jwt/signer-keys.ts'
 import { keyFromCertificate } from '../ext-jwt/verification-key.ts'
 import { listInMemory } from '../lists/evaluate.ts'
@@ -20,7 +19,7 @@ import type { PageOf } from '../paging.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import { changeRules } from '../policies/change-rules.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
-import { inUse, invalid, notFound, orNotFound } from '../refusals.ts'
+import { invalid, orNotFound, refuseConflict } from '../refusals.ts'
 import type { ManagementPorts } from './ports.ts'
 
 export type NewExternalJwtSigner = Omit<ExternalJwtSigner, 'id' | 'createdAt' | 'updatedAt'>
@@ -33,22 +32,11 @@ export interface SignerDetail {
   readonly keySet: KeySetStatus | undefined
 }
 
-type Ports = Pick<
-  ManagementPorts,
-  | 'clock'
-  | 'random'
-  | 'foldRepeats'
-  | 'transaction'
-  | 'rules'
-  | 'externalJwtSigners'
-  | 'signerKeys'
-  | 'issuers'
-  | 'allowHttp'
->
+type ReadPorts = Pick<ManagementPorts, 'externalJwtSigners' | 'signerKeys'>
 
 /** Throws NOT_FOUND. */
 export async function findSigner(
-  { externalJwtSigners, signerKeys }: Pick<Ports, 'externalJwtSigners' | 'signerKeys'>,
+  { externalJwtSigners, signerKeys }: ReadPorts,
   id: ExternalJwtSignerId,
 ): Promise<SignerDetail> {
   const signer = orNotFound(await externalJwtSigners.find(id))
@@ -57,7 +45,7 @@ export async function findSigner(
 
 /** Returns them by name, unless the query asks for another order. */
 export async function listSigners(
-  { externalJwtSigners, signerKeys }: Pick<Ports, 'externalJwtSigners' | 'signerKeys'>,
+  { externalJwtSigners, signerKeys }: ReadPorts,
   query: ListQuery,
 ): Promise<PageOf<SignerDetail>> {
   const { rows, totalCount } = listInMemory(await externalJwtSigners.list(), query)
@@ -67,17 +55,13 @@ export async function listSigners(
 
 async function describe(
   signer: ExternalJwtSigner,
-  signerKeys: Pick<Ports['signerKeys'], 'status'>,
+  signerKeys: ReadPorts['signerKeys'],
 ): Promise<SignerDetail> {
-  return {
-    signer,
-    certificate: certificateOf(signer),
-    keySet: await signerKeys.status(signer),
-  }
+  return { signer, certificate: certificateOf(signer), keySet: await signerKeys.status(signer) }
 }
 
 export async function createSigner(
-  ports: Ports,
+  ports: ManagementPorts,
   input: NewExternalJwtSigner,
   caller: Caller,
 ): Promise<ExternalJwtSignerId> {
@@ -87,9 +71,7 @@ export async function createSigner(
   const id = newId<ExternalJwtSignerId>(random)
   const signer: ExternalJwtSigner = { ...checked, id, createdAt: now, updatedAt: now }
   await changeRules(ports, async (tx) => {
-    const outcome = await tx.externalJwtSigners.insert(signer)
-    if (outcome === 'name-in-use') throw inUse('name')
-    if (outcome === 'issuer-in-use') throw inUse('issuer')
+    refuseConflict(await tx.externalJwtSigners.insert(signer))
     const details = { id, name: signer.name }
     await record(ports, tx, caller, { type: 'external-jwt-signer.created', details })
   })
@@ -98,7 +80,7 @@ export async function createSigner(
 
 /** Replaces the signer by what `change` returns. Throws NOT_FOUND. */
 export function updateSigner(
-  ports: Ports,
+  ports: ManagementPorts,
   id: ExternalJwtSignerId,
   change: (current: ExternalJwtSigner) => NewExternalJwtSigner,
   caller: Caller,
@@ -110,12 +92,8 @@ export function updateSigner(
     if (changed.length === 0) return
     const now = ports.clock.now()
     const next = { ...current, ...chosen, updatedAt: now }
-    const outcome = await keepAdministrator(tx, undefined, { now, caller }, () =>
-      tx.externalJwtSigners.replace(next),
-    )
-    if (outcome === 'missing') throw notFound()
-    if (outcome === 'name-in-use') throw inUse('name')
-    if (outcome === 'issuer-in-use') throw inUse('issuer')
+    const replaced = () => tx.externalJwtSigners.replace(next)
+    refuseConflict(await keepAdministrator(tx, undefined, { now, caller }, replaced))
     const changes = changesBetween(current, chosen)
     const details = { id, name: next.name, changed, changes }
     await record(ports, tx, caller, { type: 'external-jwt-signer.updated', details })
@@ -123,7 +101,11 @@ export function updateSigner(
 }
 
 /** Throws NOT_FOUND. */
-export function deleteSigner(ports: Ports, id: ExternalJwtSignerId, caller: Caller): Promise<void> {
+export function deleteSigner(
+  ports: ManagementPorts,
+  id: ExternalJwtSignerId,
+  caller: Caller,
+): Promise<void> {
   return changeRules(ports, async (tx) => {
     const signer = orNotFound(await tx.externalJwtSigners.find(id))
     const policies = await tx.authPolicies.list()
@@ -143,7 +125,7 @@ function refersTo({ primary, secondary }: AuthPolicy, id: ExternalJwtSignerId): 
 
 function check(
   signer: NewExternalJwtSigner,
-  { issuers, allowHttp }: Pick<Ports, 'issuers' | 'allowHttp'>,
+  { issuers, allowHttp }: Pick<ManagementPorts, 'issuers' | 'allowHttp'>,
 ): NewExternalJwtSigner {
   const { issuer, claimsProperty, externalAuthUrl } = signer
   if (issuers().some((own) => own === issuer))
@@ -170,14 +152,10 @@ function checkKeys(keys: SignerKeys, allowHttp: boolean): SignerKeys {
   return { ...keys, certPem: read.certPem }
 }
 
-/** API 4.5: https, and http only to this machine or where the configuration allows it. */
+/** Throws COULD_NOT_VALIDATE. */
 export function requireUrl(field: string, text: string, allowHttp: boolean): void {
-  const url = URL.parse(text)
-  if (url === null) throw invalid(field, 'must be a URL')
-  if (url.username !== '' || url.password !== '') throw invalid(field, 'must not carry credentials')
-  const host = withoutBrackets(url.hostname)
-  const isPlain = url.protocol === 'http:' && (allowHttp || isLoopbackHost(host))
-  if (url.protocol !== 'https:' && !isPlain) throw invalid(field, 'must be a URL with https')
+  const url = readSignerUrl(text, allowHttp)
+  if (typeof url === 'string') throw invalid(field, url)
 }
 
 function certificateOf({ keys }: ExternalJwtSigner): SignerDetail['certificate'] {

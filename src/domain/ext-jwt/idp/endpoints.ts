@@ -6,7 +6,6 @@
  * signer's issuer.
  */
 
-import { isLoopbackHost, withoutBrackets } from '../../../base/host-port.ts'
 import type { ExternalJwtSignerId } from '../../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json.ts'
 import type { Clock } from '../../../base/time/clock.ts'
@@ -17,7 +16,7 @@ import {
   minutes,
   seconds,
 } from '../../../base/time/duration.ts'
-import type { ExternalJwtSigner } from '../signer.ts'
+import { type ExternalJwtSigner, readSignerUrl } from '../signer.ts'
 import type { FetchJson } from '../signer-keys.ts'
 
 /** A signer that users can be sent to. */
@@ -60,12 +59,12 @@ const WELL_KNOWN = '/.well-known/openid-configuration'
 interface Known {
   readonly externalAuthUrl: string
   readonly issuer: string
-  good: IdpEndpoints | undefined
+  good?: IdpEndpoints
   why: string
   /** In the monotonic time of `uptime`. */
-  goodAt: Duration | undefined
-  askedAt: Duration | undefined
-  asking: Promise<void> | undefined
+  goodAt?: Duration
+  askedAt?: Duration
+  asking?: Promise<void> | undefined
 }
 
 export function createFindEndpoints(deps: {
@@ -84,14 +83,7 @@ export function createFindEndpoints(deps: {
   function entryOf({ id, externalAuthUrl, issuer }: OfferedSigner): Known {
     const entry = known.get(id)
     if (entry?.externalAuthUrl === externalAuthUrl && entry.issuer === issuer) return entry
-    const nothing = { good: undefined, why: '', goodAt: undefined }
-    const fresh = {
-      externalAuthUrl,
-      issuer,
-      ...nothing,
-      askedAt: undefined,
-      asking: undefined,
-    }
+    const fresh: Known = { externalAuthUrl, issuer, why: '' }
     known.set(id, fresh)
     return fresh
   }
@@ -142,15 +134,13 @@ export function createFindEndpoints(deps: {
       })
       await entry.asking
     }
-    const isUsable = entry.good !== undefined && since(entry.goodAt) < OUTAGE_LIMIT
-    return isUsable && entry.good !== undefined ? { endpoints: entry.good } : { why: entry.why }
+    const { good, goodAt, why } = entry
+    return good !== undefined && since(goodAt) < OUTAGE_LIMIT ? { endpoints: good } : { why }
   }
 }
 
-interface Document {
+interface Document extends Omit<IdpEndpoints, 'authorization'> {
   readonly authorization: string
-  readonly token: string
-  readonly alwaysNamesIssuer: boolean
 }
 
 type Discovered =
@@ -183,11 +173,8 @@ function readDocument(value: unknown, issuer: string): Discovered {
  * Users are sent there, so it must satisfy the rules of a signer's URL (API 4.5). The URL we post to is checked then.
  */
 function readEndpoint(text: string, allowHttp: boolean): URL | undefined {
-  const url = URL.parse(text)
-  if (url === null || url.username !== '' || url.password !== '') return undefined
-  const host = withoutBrackets(url.hostname)
-  const isPlain = url.protocol === 'http:' && (allowHttp || isLoopbackHost(host))
-  if (url.protocol !== 'https:' && !isPlain) return undefined
+  const url = readSignerUrl(text, allowHttp)
+  if (typeof url === 'string') return undefined
   url.hash = ''
   return url
 }
