@@ -67,7 +67,10 @@ export function isBuiltIn(id: AuthPolicyId): boolean {
 }
 
 /** Returns whether an identity with this policy may log in with a JWT of this signer. */
-export function allowsSigner({ primary }: AuthPolicy, id: ExternalJwtSignerId): boolean {
+export function allowsSigner(
+  { primary }: Pick<AuthPolicy, 'primary'>,
+  id: ExternalJwtSignerId,
+): boolean {
   const { allowed, allowedSigners } = primary.extJwt
   return allowed && (allowedSigners.length === 0 || allowedSigners.includes(id))
 }

@@ -14,7 +14,7 @@ import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import type { Authenticator } from '../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../identities/identity.ts'
 import type { Stores } from '../stores.ts'
-import type { AuthPolicy } from './auth-policy.ts'
+import { type AuthPolicy, allowsSigner } from './auth-policy.ts'
 
 type Tx = Pick<
   Stores,
@@ -64,11 +64,12 @@ async function canAnyLogIn(tx: Tx, now: Instant, held: readonly IdentityId[]): P
 /** Returns whether the policy allows a primary method that this identity can use. */
 export function canLogIn(
   identity: Pick<Identity, 'externalId'>,
-  { primary, secondary }: Pick<AuthPolicy, 'primary' | 'secondary'>,
+  policy: Pick<AuthPolicy, 'primary' | 'secondary'>,
   authenticators: readonly Pick<Authenticator, 'method'>[],
   { signers, cas }: Anchors,
 ): boolean {
   const enabled = signers.filter((signer) => signer.enabled)
+  const { primary, secondary } = policy
   const { requireExtJwt } = secondary
   if (requireExtJwt !== undefined && !enabled.some(({ id }) => id === requireExtJwt)) return false
 
@@ -81,12 +82,7 @@ export function canLogIn(
   )
   if (primary.cert.allowed && (has('cert') || (isNamed && isClaimed))) return true
 
-  const { allowed, allowedSigners } = primary.extJwt
-  return (
-    allowed &&
-    enabled.some(
-      ({ id, useExternalId }) =>
-        (allowedSigners.length === 0 || allowedSigners.includes(id)) && (isNamed || !useExternalId),
-    )
+  return enabled.some(
+    ({ id, useExternalId }) => allowsSigner(policy, id) && (isNamed || !useExternalId),
   )
 }
