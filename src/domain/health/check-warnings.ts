@@ -8,7 +8,7 @@ import { type Duration, days, seconds } from '../../base/time/duration.ts'
 import { type Instant, minus } from '../../base/time/instant.ts'
 import { atMostEvery } from '../../base/time/rarely.ts'
 import type { Events } from '../audit/stores.ts'
-import { compares, equals } from '../lists/filters.ts'
+import { allOf, compares, equals } from '../lists/filters.ts'
 
 export const HEALTH_WARNINGS = {
   notifications: 'Links could not be delivered to notifications.webhook.',
@@ -38,7 +38,7 @@ export function createCheckWarnings(deps: {
   if (notices === undefined) return async () => []
   const newest = async (type: string): Promise<Instant | undefined> => {
     const recent = compares('at', '>=', minus(clock.now(), RECENT))
-    const filter = { op: 'and', parts: [equals('type', type), recent] } as const
+    const filter = allOf(equals('type', type), recent)
     return (await events.list({ filter, limit: 1, offset: 0 })).rows[0]?.at
   }
   /** Whether the last delivery of any instance was given up. */

@@ -42,35 +42,25 @@ export function tokenize(text: string): readonly Token[] {
     return found
   }
 
-  for (take(BLANKS); at < text.length; take(BLANKS)) {
+  function next(): Token {
     const begin = column
     const quoted = take(TEXT)
-    if (quoted !== undefined) {
-      tokens.push({ kind: 'text', value: unquote(quoted), column: begin })
-      continue
-    }
+    if (quoted !== undefined) return { kind: 'text', value: unquote(quoted), column: begin }
     if (text[at] === '"') {
       throw new FilterFault('a text has no closing quote, or a \\ before neither " nor \\', begin)
     }
     const word = take(WORD)
-    if (word !== undefined) {
-      tokens.push({ kind: 'word', text: word, column: begin })
-      continue
-    }
+    if (word !== undefined) return { kind: 'word', text: word, column: begin }
     const time = take(TIME)
-    if (time !== undefined) {
-      tokens.push({ kind: 'time', text: time, column: begin })
-      continue
-    }
+    if (time !== undefined) return { kind: 'time', text: time, column: begin }
     const number = take(NUMBER)
-    if (number !== undefined) {
-      tokens.push({ kind: 'number', value: finite(number, begin), column: begin })
-      continue
-    }
+    if (number !== undefined) return { kind: 'number', value: finite(number, begin), column: begin }
     const sign = take(SIGN)
-    if (sign === undefined) throw new FilterFault('is not understood', begin)
-    tokens.push({ kind: 'sign', text: sign, column: begin })
+    if (sign !== undefined) return { kind: 'sign', text: sign, column: begin }
+    throw new FilterFault('is not understood', begin)
   }
+
+  for (take(BLANKS); at < text.length; take(BLANKS)) tokens.push(next())
   return [...tokens, { kind: 'end', column }]
 }
 

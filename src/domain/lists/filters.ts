@@ -22,6 +22,10 @@ export function isAmong(name: string, values: readonly FilterValue[]): Filter {
   return values.length === 0 ? FALSE : possible(fieldOf(name), { op: 'in', values })
 }
 
+export function allOf(...parts: readonly Filter[]): Filter {
+  return { op: 'and', parts }
+}
+
 export function anyOf(...parts: readonly Filter[]): Filter {
   return { op: 'or', parts }
 }

@@ -25,11 +25,6 @@ export class TokenCursor {
     return token.kind === 'word' && words.includes(token.text.toLowerCase())
   }
 
-  isSign(sign: string): boolean {
-    const token = this.peek()
-    return token.kind === 'sign' && token.text === sign
-  }
-
   /** Consumes one of these words if it comes next; returns it in lower case. */
   takeWord(...words: readonly string[]): string | undefined {
     if (!this.isWord(...words)) return undefined
@@ -38,7 +33,8 @@ export class TokenCursor {
   }
 
   takeSign(sign: string): boolean {
-    const isNext = this.isSign(sign)
+    const token = this.peek()
+    const isNext = token.kind === 'sign' && token.text === sign
     if (isNext) this.next()
     return isNext
   }

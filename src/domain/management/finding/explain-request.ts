@@ -11,7 +11,7 @@ import type { Events } from '../../audit/stores.ts'
 import { whatHappened } from '../../audit/what-happened.ts'
 import { type Identity, isDisabled } from '../../identities/identity.ts'
 import type { Identities } from '../../identities/stores.ts'
-import { equals, isAmong } from '../../lists/filters.ts'
+import { allOf, equals, isAmong } from '../../lists/filters.ts'
 import type { Filter } from '../../lists/list-query.ts'
 import type { Rules } from '../../policies/rules.ts'
 
@@ -52,18 +52,15 @@ export async function explainRequest(
   ports: ExplainPorts,
   requestId: string,
 ): Promise<readonly ExplainedEvent[]> {
-  const filter: Filter = equals('requestId', requestId)
+  const filter = equals('requestId', requestId)
   const orders = [{ field: 'at', direction: 'asc' }] as const
   const { rows } = await ports.events.list({ filter, orders, limit: MOST_EVENTS, offset: 0 })
   const ids = rows.flatMap(({ identityId }) => (identityId === undefined ? [] : [identityId]))
   const identities = await ports.identities.findMany([...new Set(ids)])
   return rows.map((event) => {
-    const identity = event.identityId && identities.get(event.identityId)
-    return {
-      event,
-      checks: checksOf(ports, event, identity || undefined),
-      fix: fixOf(event, identity || undefined),
-    }
+    const { identityId } = event
+    const identity = identityId === undefined ? undefined : identities.get(identityId)
+    return { event, checks: checksOf(ports, event, identity), fix: fixOf(event, identity) }
   })
 }
 
@@ -72,11 +69,8 @@ export async function listRefusals(
   { events }: Pick<ExplainPorts, 'events'>,
   limit: number,
 ): Promise<readonly RecordedEvent[]> {
-  const hasRequest: Filter = {
-    op: 'not',
-    part: { op: 'null', field: { kind: 'field', name: 'requestId' } },
-  }
-  const filter: Filter = { op: 'and', parts: [isAmong('type', REFUSALS), hasRequest] }
+  const withoutRequest: Filter = { op: 'null', field: { kind: 'field', name: 'requestId' } }
+  const filter = allOf(isAmong('type', REFUSALS), { op: 'not', part: withoutRequest })
   return (await events.list({ filter, limit, offset: 0 })).rows
 }
 
@@ -225,18 +219,18 @@ function textOf(name: string, value: unknown): string | undefined {
   return typeof value === 'string' ? `(${name}: ${value})` : undefined
 }
 
-const ABOUT_IDENTITY: Readonly<Record<string, string>> = {
-  'identity-disabled': 'Enable the identity',
-  'wrong-password': 'See its credentials',
-  'password-locked': 'Unlock the password',
-  'wrong-code': 'Reset the second factor',
-  'passkey-cloned': 'Reset the second factor',
-  'too-many-codes': 'Reset the second factor',
-  'certificate-expired': 'Invite it again',
-  'token-expired': 'Renew the invitation',
-  'token-used': 'See its credentials',
-  'authenticator-removed': 'Invite it again',
-}
+const ABOUT_IDENTITY = new Map([
+  ['identity-disabled', 'Enable the identity'],
+  ['wrong-password', 'See its credentials'],
+  ['password-locked', 'Unlock the password'],
+  ['wrong-code', 'Reset the second factor'],
+  ['passkey-cloned', 'Reset the second factor'],
+  ['too-many-codes', 'Reset the second factor'],
+  ['certificate-expired', 'Invite it again'],
+  ['token-expired', 'Renew the invitation'],
+  ['token-used', 'See its credentials'],
+  ['authenticator-removed', 'Invite it again'],
+])
 const ABOUT_POLICY = [
   'method-not-allowed',
   'signer-not-allowed',
@@ -260,6 +254,6 @@ function fixOf({ reason = '' }: RecordedEvent, identity: Identity | undefined): 
   if (ABOUT_SIGNERS.includes(reason)) return { at: 'signers', label: 'See the signers' }
   if (ABOUT_CAS.includes(reason)) return { at: 'cas', label: 'See the CAs' }
   if (identity === undefined) return undefined
-  const label = Object.hasOwn(ABOUT_IDENTITY, reason) ? ABOUT_IDENTITY[reason] : 'See the identity'
-  return { at: 'identity', id: identity.id, label: label ?? 'See the identity' }
+  const label = ABOUT_IDENTITY.get(reason) ?? 'See the identity'
+  return { at: 'identity', id: identity.id, label }
 }
