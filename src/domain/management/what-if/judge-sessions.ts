@@ -4,11 +4,9 @@
  */
 import type { UnmetDemand } from '../../../protocol/policy-demands.ts'
 import { TOKEN_REFUSALS, type TokenRefusalReason } from '../../audit/reasons.ts'
-import type { ProvenPrimary } from '../../factors/proven.ts'
 import { checkFinished } from '../../login/again/check-finished.ts'
 import { completeProof } from '../../login/again/complete-proof.ts'
 import { refuseProof } from '../../login/again/refuse-proof.ts'
-import type { CheckPorts } from '../../login/check-again.ts'
 import type { Rules } from '../../policies/rules.ts'
 import type { ApiSession, LegacySession } from '../../sessions/api-session.ts'
 import { openFactors } from '../../sessions/session-detail.ts'
@@ -37,9 +35,7 @@ export function refusalSentence(reason: SessionRefusal): string {
   }
 }
 
-export type JudgePorts = CheckPorts & {
-  readonly authenticators: Parameters<typeof checkFinished>[0]['authenticators']
-  readonly passkeys: Parameters<typeof checkFinished>[0]['passkeys']
+export type JudgePorts = Parameters<typeof checkFinished>[0] & {
   readonly rules: Pick<Rules, 'demands'>
 }
 
@@ -61,7 +57,7 @@ async function judgeOidc(
       authPolicyId: identity.authPolicyId,
       amr: session.amr,
       signerId: session.primary.signerId,
-      caId: caOf(session.primary),
+      caId: session.primary.certificate?.trust?.caId,
       boundTo: session.primary.certificate?.fingerprint,
       boundKey: session.isSealed === true ? 'sealed' : session.boundKey,
     })
@@ -80,10 +76,6 @@ async function judgeLegacy(ports: JudgePorts, session: LegacySession): Promise<S
   if (policy.secondary.requireBoundToken) return { effect: 'ends', reason: 'token-not-bound' }
   const [open] = openFactors(session, policy)
   return open === undefined ? CONTINUES : { effect: 'restricted' }
-}
-
-function caOf({ certificate }: ProvenPrimary): string | undefined {
-  return certificate?.trust?.caId
 }
 
 const CONTINUES: SessionJudgement = { effect: 'continues' }

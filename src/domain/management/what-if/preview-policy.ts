@@ -9,7 +9,6 @@
 
 import { setImmediate } from 'node:timers/promises'
 import type { AuthPolicyId, IdentityId } from '../../../base/ids.ts'
-import type { Clock } from '../../../base/time/clock.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import { Failure } from '../../../errors/catalogue.ts'
 import { demandedChoices, type FactorChoice } from '../../../protocol/factors/second-factors.ts'
@@ -19,7 +18,7 @@ import { ALL_SECOND_FACTORS } from '../../factors/second-factors.ts'
 import type { Authenticator } from '../../identities/authenticator.ts'
 import { type Identity, isDisabled } from '../../identities/identity.ts'
 import type { PrimaryMethod } from '../../identities/primary-methods.ts'
-import { compares, equals, isAmong } from '../../lists/filters.ts'
+import { allOf, compares, equals, isAmong } from '../../lists/filters.ts'
 import type { Filter } from '../../lists/list-query.ts'
 import { isSecondaryWithdrawn } from '../../login/again/check-finished.ts'
 import { type ProofRefusal, refuseProof } from '../../login/again/refuse-proof.ts'
@@ -95,7 +94,7 @@ export async function previewPolicy(
 ): Promise<PolicyPreview> {
   const { planned, refusal } = await rehearse(ports, id, change, caller)
   await ports.rules.refresh()
-  const tally = createTally()
+  const tally = new Tally()
   const judge = createJudge(ports, planned)
   let judged = 0
   let total = 0
@@ -158,66 +157,36 @@ async function rehearse(
 
 function withPolicy(id: AuthPolicyId, after: IdentityId | undefined): Filter {
   const hasPolicy = equals('authPolicyId', id)
-  if (after === undefined) return hasPolicy
-  return { op: 'and', parts: [hasPolicy, compares('id', '>', after)] }
+  return after === undefined ? hasPolicy : allOf(hasPolicy, compares('id', '>', after))
 }
-
-type JudgedRules = Pick<
-  Rules,
-  'policy' | 'demands' | 'signer' | 'signers' | 'ca' | 'cas' | 'isStale'
->
 
 /** The rules as they are, but with this version of the policy. */
-function rulesWith(rules: Rules, policy: AuthPolicy): JudgedRules {
+function rulesWith(rules: Rules, policy: AuthPolicy): Rules {
   const demands = demandsOf(policy, rules.signers(), rules.cas())
   return {
+    ...rules,
     policy: (id) => (id === policy.id ? policy : rules.policy(id)),
     demands: (id) => (id === policy.id ? demands : rules.demands(id)),
-    signer: rules.signer,
-    signers: rules.signers,
-    ca: rules.ca,
-    cas: rules.cas,
-    isStale: rules.isStale,
   }
 }
 
-interface Tally {
-  readonly lockedOut: Counted<LockedOut>
-  readonly mustEnroll: Counted<Named>
-  readonly ending: Counted<EndingSession>
-  alreadyUnable: number
-  live: number
-  restricted: number
-}
+class Counted<Row> implements Affected<Row> {
+  readonly rows: Row[] = []
+  count = 0
 
-interface Counted<Row> extends Affected<Row> {
-  add(row: Row): void
-}
-
-function createTally(): Tally {
-  return {
-    lockedOut: counted(),
-    mustEnroll: counted(),
-    ending: counted(),
-    alreadyUnable: 0,
-    live: 0,
-    restricted: 0,
+  add(row: Row): void {
+    this.count += 1
+    if (this.rows.length < MOST_LISTED) this.rows.push(row)
   }
 }
 
-function counted<Row>(): Counted<Row> {
-  const rows: Row[] = []
-  let count = 0
-  return {
-    get count() {
-      return count
-    },
-    rows,
-    add(row) {
-      count += 1
-      if (rows.length < MOST_LISTED) rows.push(row)
-    },
-  }
+class Tally {
+  readonly lockedOut = new Counted<LockedOut>()
+  readonly mustEnroll = new Counted<Named>()
+  readonly ending = new Counted<EndingSession>()
+  alreadyUnable = 0
+  live = 0
+  restricted = 0
 }
 
 function createJudge(ports: WhatIfPorts, { current, next }: PlannedPolicy) {
@@ -236,7 +205,7 @@ function createJudge(ports: WhatIfPorts, { current, next }: PlannedPolicy) {
     tally: Tally,
   ): Promise<boolean> {
     const ways = await waysToSignIn(identity, registered, surroundings)
-    const refusalIn = (rules: JudgedRules, policy: AuthPolicy) => (way: (typeof ways)[number]) =>
+    const refusalIn = (rules: Rules, policy: AuthPolicy) => (way: (typeof ways)[number]) =>
       refuseProof(way, policy, rules, now) ??
       (isSecondaryWithdrawn(policy, rules) ? ('signer-disabled' as const) : undefined)
     const worked = ways.filter((way) => refusalIn(before, current)(way) === undefined)
@@ -244,21 +213,16 @@ function createJudge(ports: WhatIfPorts, { current, next }: PlannedPolicy) {
       tally.alreadyUnable += 1
       return false
     }
-    const refused = worked.map((way) => ({
-      method: way.method,
-      reason: refusalIn(after, next)(way),
-    }))
-    if (refused.some(({ reason }) => reason === undefined)) return true
+    const refused = worked.flatMap((way) => {
+      const reason = refusalIn(after, next)(way)
+      return reason === undefined ? [] : [{ method: way.method, reason }]
+    })
+    if (refused.length < worked.length) return true
     const because = refused.filter(
       ({ method, reason }, at) =>
         refused.findIndex((one) => one.method === method && one.reason === reason) === at,
     )
-    tally.lockedOut.add({
-      ...named(identity),
-      because: because.flatMap(({ method, reason }) =>
-        reason === undefined ? [] : [{ method, reason }],
-      ),
-    })
+    tally.lockedOut.add({ ...named(identity), because })
     return false
   }
 
@@ -268,7 +232,7 @@ function createJudge(ports: WhatIfPorts, { current, next }: PlannedPolicy) {
     tally: Tally,
   ): Promise<void> {
     const stores = {
-      clock: ports.clock as Clock,
+      clock: ports.clock,
       identities: { find: async (id: IdentityId) => identities.get(id) },
       passkeys: ports.passkeys,
       authenticators: {
@@ -284,10 +248,9 @@ function createJudge(ports: WhatIfPorts, { current, next }: PlannedPolicy) {
       if (will.effect === 'restricted') tally.restricted += 1
       const identity = identities.get(session.identityId)
       if (will.effect !== 'ends' || identity === undefined) continue
-      const { reason } = will
       const { id, kind, createdAt } = session
-      const { name } = identity
-      tally.ending.add({ id, kind, createdAt, identity: { id: identity.id, name }, reason })
+      const owner = { id: identity.id, name: identity.name }
+      tally.ending.add({ id, kind, createdAt, identity: owner, reason: will.reason })
     }
   }
 
