@@ -19,7 +19,7 @@ export type EnrollmentMethod = (typeof ENROLLMENT_METHODS)[number]
 type Common = EntityOf<typeof ENROLLMENT_OF_ANY_METHOD>
 
 /** For a first credential: a certificate of ours, a password, a certificate of a third-party CA. */
-export type FirstKind =
+type FirstKind =
   | { readonly method: 'ott' }
   | { readonly method: 'updb'; readonly username: string }
   | { readonly method: 'ottca'; readonly caId: CaId }
@@ -30,14 +30,9 @@ export type ResetKind = { readonly method: 'reset-password' } | { readonly metho
 export type EnrollmentKind = FirstKind | ResetKind
 export type FirstMethod = FirstKind['method']
 
-export type OttEnrollment = Common & Extract<EnrollmentKind, { readonly method: 'ott' }>
-export type UpdbEnrollment = Common & Extract<EnrollmentKind, { readonly method: 'updb' }>
-export type OttCaEnrollment = Common & Extract<EnrollmentKind, { readonly method: 'ottca' }>
-export type ResetEnrollment = Common & ResetKind
-export type FirstEnrollment = OttEnrollment | UpdbEnrollment | OttCaEnrollment
-export type Enrollment = FirstEnrollment | ResetEnrollment
+export type Enrollment = Common & EnrollmentKind
 
-export function isReset(enrollment: Enrollment): enrollment is ResetEnrollment {
+export function isReset(enrollment: Enrollment): enrollment is Common & ResetKind {
   return enrollment.method === 'reset-password' || enrollment.method === 'reset-mfa'
 }
 
