@@ -6,9 +6,9 @@ import {
   EventListReply,
   EventReply,
 } from '../../contract/management/events.ts'
-import { findEvent, listEvents } from '../../domain/audit/read-events.ts'
 import type { RecordedEvent } from '../../domain/audit/recorded-event.ts'
 import { EVENT_FIELDS } from '../../domain/lists/fields.ts'
+import { orNotFound } from '../../domain/refusals.ts'
 import type { Stores } from '../../domain/stores.ts'
 import { EVENT } from '../../entities/event.ts'
 import { found, idIn, listed, selfLink } from '../edge-api/answers.ts'
@@ -26,7 +26,7 @@ export function addEvents(api: Api, ports: Pick<Stores, 'events'>): void {
       list: EVENT_FIELDS,
       answers: { 200: EventListReply },
     },
-    async ({ list }) => listed(EVENT_FIELDS, list, await listEvents(ports, list), show),
+    async ({ list }) => listed(EVENT_FIELDS, list, await ports.events.list(list), show),
   )
 
   api.add(
@@ -37,7 +37,7 @@ export function addEvents(api: Api, ports: Pick<Stores, 'events'>): void {
       summary: 'Read an audit event',
       answers: { 200: EventReply },
     },
-    async ({ path }) => found(show(await findEvent(ports, idIn<EventId>(path)))),
+    async ({ path }) => found(show(orNotFound(await ports.events.find(idIn<EventId>(path))))),
   )
 }
 

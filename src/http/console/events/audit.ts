@@ -2,8 +2,8 @@
 import type { EventId } from '../../../base/ids.ts'
 import { fromRfc3339, type Instant } from '../../../base/time/instant.ts'
 import { EVENT_TYPES } from '../../../domain/audit/event-types.ts'
-import { findEvent } from '../../../domain/audit/read-events.ts'
 import { findEvents, type WantedEvents } from '../../../domain/management/finding/find-events.ts'
+import { orNotFound } from '../../../domain/refusals.ts'
 import {
   type AuditFilter,
   auditPage,
@@ -32,9 +32,10 @@ export function addAudit(routes: ConsoleRoutes, ports: ConsolePorts): void {
     })
   })
 
-  routes.show(`${AUDIT_PATH}/events/:id`, async ({ frame, head }) =>
-    eventPage(frame, shownEvent(await findEvent(ports, (head.path['id'] ?? '') as EventId))),
-  )
+  routes.show(`${AUDIT_PATH}/events/:id`, async ({ frame, head }) => {
+    const event = await ports.events.find((head.path['id'] ?? '') as EventId)
+    return eventPage(frame, shownEvent(orNotFound(event)))
+  })
 
   routes.answer(EXPORT_PATHS['JSON lines'], async (call) =>
     exportEvents(ports, call.session, wantedOf(filterOf(call)), JSON_LINES),
