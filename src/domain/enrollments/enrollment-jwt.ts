@@ -3,13 +3,14 @@
  * certificate that the server presents at `iss`. A client that knows no CA yet fetches that certificate and verifies
  * the signature with it, and so knows that this server created the token.
  */
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { base64url, sha256 } from '../../base/encoding.ts'
-import type { CaId, IdentityId } from '../../base/ids.ts'
+import type { CaId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
-import { epochSeconds, type Instant } from '../../base/time/instant.ts'
-import type { EnrollmentMethod } from './enrollment.ts'
+import { epochSeconds } from '../../base/time/instant.ts'
+import { algorithmsOf } from '../ext-jwt/verification-key.ts'
+import type { Enrollment } from './enrollment.ts'
 
 /** The external address of the client API, with the certificate that its listener presents now. */
 export interface ClientApi {
@@ -22,12 +23,7 @@ export interface ClientApi {
 
 export type EnrollmentInvitation =
   /** `sub` names the identity; `jti` is the token. */
-  | {
-      readonly method: EnrollmentMethod
-      readonly identityId: IdentityId
-      readonly token: Secret
-      readonly expiresAt: Instant
-    }
+  | (Pick<Enrollment, 'method' | 'identityId' | 'expiresAt'> & { readonly token: Secret })
   /** For holders of a certificate of this CA: no token, no expiry; `sub` names the CA. */
   | { readonly method: 'ca'; readonly caId: CaId }
 
@@ -44,7 +40,8 @@ export async function signEnrollmentJwt(
   const api = clientApi()
   if (api === undefined) return undefined
   const key = createPrivateKey(api.keyPem.reveal())
-  const alg = algorithmOf(key)
+  // None for the few kinds of key that TLS supports and JWTs do not.
+  const [alg] = algorithmsOf(key)
   if (alg === undefined) return undefined
   const certificate = new X509Certificate(api.certificatePem)
   const header = {
@@ -64,28 +61,4 @@ function claimsOf(invitation: EnrollmentInvitation) {
   if (invitation.method === 'ca') return { em, sub: invitation.caId }
   const { identityId, token, expiresAt } = invitation
   return { em, sub: identityId, jti: token.reveal(), exp: epochSeconds(expiresAt) }
-}
-
-const CURVES: Readonly<Record<string, string>> = {
-  prime256v1: 'ES256',
-  secp384r1: 'ES384',
-  secp521r1: 'ES512',
-}
-
-/** RFC 7518 §3.3: shorter keys cannot sign a JWT. */
-const SHORTEST_RSA_KEY = 2048
-
-/** RFC 7518 §3.1, RFC 8037 §3.1. Undefined for the few kinds of key that TLS supports and JWTs do not. */
-function algorithmOf(key: KeyObject): string | undefined {
-  const { namedCurve = '', modulusLength = 0 } = key.asymmetricKeyDetails ?? {}
-  switch (key.asymmetricKeyType) {
-    case 'ec':
-      return CURVES[namedCurve]
-    case 'rsa':
-      return modulusLength >= SHORTEST_RSA_KEY ? 'RS256' : undefined
-    case 'ed25519':
-      return 'EdDSA'
-    default:
-      return undefined
-  }
 }

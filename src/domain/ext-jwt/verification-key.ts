@@ -3,6 +3,7 @@
  * (R053, R107). signer-keys.ts fetches them.
  */
 import { createPublicKey, type JsonWebKeyInput, type KeyObject, X509Certificate } from 'node:crypto'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { attempt } from '../../base/node/attempt.ts'
 import { type Instant, instant } from '../../base/time/instant.ts'
 
@@ -30,8 +31,8 @@ const LONGEST_KID = 256
 
 /** Returns the key of one member of a JWK set, or undefined if we cannot verify signatures with it. RFC 7517 §4. */
 export function keyFromJwk(jwk: unknown): VerificationKey | undefined {
-  if (typeof jwk !== 'object' || jwk === null) return undefined
-  const { kid, use, alg, key_ops: operations } = jwk as Readonly<Record<string, unknown>>
+  if (!isJsonObject(jwk)) return undefined
+  const { kid, use, alg, key_ops: operations } = jwk
   if (kid !== undefined && (typeof kid !== 'string' || kid.length > LONGEST_KID)) return undefined
   if (use !== undefined && use !== 'sig') return undefined
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) {
@@ -59,8 +60,7 @@ export function keyFromCertificate(pem: string): CertificateKey | undefined {
 }
 
 /** RFC 7518 §6: copies only the public members by name, so that a private one is never kept. */
-function importPublic(jwk: object): KeyObject | undefined {
-  const { kty, crv, x, y, n, e } = jwk as Readonly<Record<string, unknown>>
+function importPublic({ kty, crv, x, y, n, e }: JsonObject): KeyObject | undefined {
   const members = kty === 'RSA' ? { n, e } : kty === 'EC' ? { crv, x, y } : { crv, x }
   if (typeof kty !== 'string' || !['RSA', 'EC', 'OKP'].includes(kty)) return undefined
   if (!Object.values(members).every((member) => typeof member === 'string')) return undefined
@@ -69,7 +69,8 @@ function importPublic(jwk: object): KeyObject | undefined {
   )
 }
 
-function algorithmsOf(key: KeyObject): readonly ExternalJwtAlgorithm[] {
+/** RFC 7518 §3.1, RFC 8037 §3.1: what this key can sign or verify, the most common first; empty if it is too weak. */
+export function algorithmsOf(key: KeyObject): readonly ExternalJwtAlgorithm[] {
   const { modulusLength = 0, publicExponent = 0n, namedCurve } = key.asymmetricKeyDetails ?? {}
   switch (key.asymmetricKeyType) {
     case 'rsa':
