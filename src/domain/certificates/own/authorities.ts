@@ -29,7 +29,6 @@ import {
   clientIssuer,
   dueSuccessor,
   type OpenAuthority,
-  rootOf,
   serverIssuer,
   standingAt,
 } from './succession.ts'
@@ -44,8 +43,6 @@ export interface CertificateAuthorities {
    * The CA that signs client certificates now. It is sent along with them, because some verifiers know only its root.
    */
   readonly issuingPem: string
-  /** The root above it. */
-  readonly rootPem: string
   /** No client certificate issued now can last longer than this. */
   readonly issuingEnd: Instant
   /** The CA that signs server certificates now. */
@@ -166,9 +163,6 @@ export async function loadAuthorities(deps: Deps): Promise<CertificateAuthoritie
     },
     get issuingPem() {
       return pemOf(forClients())
-    },
-    get rootPem() {
-      return pemOf(expectIssuer(rootOf(standing(), forClients())))
     },
     get issuingEnd() {
       return validity(forClients().certificate).notAfter

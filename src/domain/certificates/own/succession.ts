@@ -70,10 +70,6 @@ export function serverIssuer(standing: Standing, now: Instant): OpenAuthority | 
   return clientIssuer(standing, now)
 }
 
-export function rootOf({ roots }: Standing, issuing: OpenAuthority): OpenAuthority | undefined {
-  return roots.find((root) => isBelow(issuing, root))
-}
-
 function isPublished({ createdAt }: OpenAuthority, now: Instant): boolean {
   return plus(createdAt, PUBLISHED_BEFORE_USE) <= now
 }
