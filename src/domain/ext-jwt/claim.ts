@@ -4,7 +4,6 @@
  */
 import { LONGEST_NAME } from '../../protocol/limits.ts'
 
-/** Returns whether this can name a claim. */
 export function isClaimsProperty(property: string): boolean {
   if (property === '' || property.length > LONGEST_NAME) return false
   // RFC 6901 §3: a tilde is always part of ~0 or ~1.

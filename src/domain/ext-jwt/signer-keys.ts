@@ -6,6 +6,7 @@
  */
 import type { KeyObject } from 'node:crypto'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
+import { isJsonObject } from '../../base/json.ts'
 import type { Log } from '../../base/log.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, hours, milliseconds, minutes, seconds } from '../../base/time/duration.ts'
@@ -104,7 +105,6 @@ export function createSignerKeys(deps: {
   readonly log?: Pick<Log, 'info' | 'warn'>
   /** Set in a worker: asks the supervisor, from which this cache copies instead of fetching (D-498). */
   readonly askKeySet?: AskKeySet | undefined
-  /** Called after every fetch. */
   readonly onFetch?: (outcome: FetchOutcome) => void
 }): SignerKeyCache {
   const { fetchJson, clock, log, askKeySet } = deps
@@ -261,8 +261,7 @@ function fitting(keys: readonly VerificationKey[], { kid, alg }: WantedKey) {
 
 /** RFC 7517 §5: skips keys that we cannot use. An empty set is a valid answer: the signer has withdrawn its keys. */
 function readKeySet(document: unknown): readonly VerificationKey[] {
-  const isObject = typeof document === 'object' && document !== null
-  const keys: unknown = isObject && 'keys' in document ? document.keys : undefined
+  const keys = isJsonObject(document) ? document['keys'] : undefined
   if (!Array.isArray(keys)) throw new Error('the answer is not a JWK set')
   if (keys.length > MOST_KEYS) throw new Error(`the set has more than ${MOST_KEYS} keys`)
   return keys.map(keyFromJwk).filter((key) => key !== undefined)

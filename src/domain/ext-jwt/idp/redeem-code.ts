@@ -65,10 +65,11 @@ export async function redeemCode(
     return refused(`the token endpoint answered ${word}`)
   }
   const { id_token: idToken, access_token: accessToken } = fields
-  if (idToken !== undefined && !isAnswerTo(idToken, nonce)) {
+  const claims = claimsOf(idToken)
+  if (idToken !== undefined && !isAnswerTo(claims?.['nonce'], nonce)) {
     return refused('the ID token is not the answer to this login (nonce)')
   }
-  const fault = since && ageFault(authTimeOf(idToken), since, clock.now())
+  const fault = since && ageFault(claims?.['auth_time'], since, clock.now())
   if (fault !== undefined) return refused(`${AGE_FAULTS[fault]} (auth_time)`)
   const token = signer.targetToken === 'ID' ? idToken : accessToken
   if (typeof token !== 'string') return refused(`the answer has no ${signer.targetToken} token`)
@@ -79,8 +80,7 @@ export async function redeemCode(
 }
 
 /** A code that another user obtained has the nonce of their login, or none (OIDC Core §3.1.3.7, 11). */
-function isAnswerTo(idToken: unknown, nonce: string): boolean {
-  const claimed = typeof idToken === 'string' ? claimsOf(idToken)?.['nonce'] : undefined
+function isAnswerTo(claimed: unknown, nonce: string): boolean {
   return typeof claimed === 'string' && equalInConstantTime(claimed, nonce)
 }
 
@@ -94,13 +94,9 @@ const AGE_FAULTS = {
   future: 'the user authenticated at the IdP in the future',
 } as const
 
-function authTimeOf(idToken: unknown): unknown {
-  return typeof idToken === 'string' ? claimsOf(idToken)?.['auth_time'] : undefined
-}
-
 /** Unverified. Returns undefined if the text is not a JWT. */
-function claimsOf(token: string): ReturnType<typeof decodeJwt> | undefined {
-  return attempt(() => decodeJwt(token))
+function claimsOf(token: unknown): ReturnType<typeof decodeJwt> | undefined {
+  return typeof token === 'string' ? attempt(() => decodeJwt(token)) : undefined
 }
 
 function refused(why: string): Redeemed {
