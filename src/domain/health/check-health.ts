@@ -44,40 +44,31 @@ export function createCheckHealth(deps: {
   /** How long a commit may take. */
   readonly timeLimit?: Duration
 }): CheckHealth {
-  const { endedSessions, rules, signingKeys, stopping, clock } = deps
-  const checkStore = createCheckStore(deps)
-
-  return async () => {
-    const [store, hasKey] = await Promise.all([checkStore(), signingKeys.isUsable()])
-    const checkedAt = clock.now()
-    const now = (id: HealthCheckId, healthy: boolean) => ({ id, healthy, checkedAt })
-    return [
-      store,
-      now('ended-sessions', !endedSessions.isStale()),
-      now('rules', !rules.isStale()),
-      now('signing-key', hasKey),
-      now('serving', !stopping.aborted),
-    ]
-  }
-}
-
-function createCheckStore(deps: {
-  readonly installation: Pick<Installation, 'touch'>
-  readonly clock: Clock
-  readonly timeLimit?: Duration
-}): () => Promise<HealthCheck> {
-  const { installation, clock, timeLimit = TIME_LIMIT } = deps
-  const found = (healthy: boolean): HealthCheck => ({
-    id: 'store',
+  const { installation, endedSessions, rules, signingKeys, stopping, clock } = deps
+  const { timeLimit = TIME_LIMIT } = deps
+  const check = (id: HealthCheckId, healthy: boolean, checkedAt = clock.now()): HealthCheck => ({
+    id,
     healthy,
-    checkedAt: clock.now(),
+    checkedAt,
   })
   // One at a time, so that checks do not pile up on a store that hangs.
   const commit = atMostEvery({ interval: INTERVAL, timeLimit, clock }, () =>
     installation.touch().then(
-      () => found(true),
-      () => found(false),
+      () => check('store', true),
+      () => check('store', false),
     ),
   )
-  return () => commit().catch(() => found(false))
+
+  return async () => {
+    const store = commit().catch(() => check('store', false))
+    const [committed, hasKey] = await Promise.all([store, signingKeys.isUsable()])
+    const now = clock.now()
+    return [
+      committed,
+      check('ended-sessions', !endedSessions.isStale(), now),
+      check('rules', !rules.isStale(), now),
+      check('signing-key', hasKey, now),
+      check('serving', !stopping.aborted, now),
+    ]
+  }
 }
