@@ -100,7 +100,7 @@ export async function checkSigner(
   const subject = claimedSubject(claims, signer.claimsProperty)
   if (subject === undefined) return summary(outcomes)
   const owner = await findOwner(ports.identities, signer, subject)
-  outcomes.identity = checkIdentity({ signer, subject, now }, owner)
+  outcomes.identity = checkIdentity(signer, subject, owner, now)
   if (owner !== undefined) outcomes.policy = checkPolicy(ports, signer, owner)
   return summary(outcomes)
 }
@@ -111,13 +111,11 @@ async function checkSignature(
   token: Secret,
 ): Promise<Outcome> {
   const header = readHeader(token)
-  if ('why' in header) {
-    return failed(header.why, { expected: await knownKeys({ signerKeys }, signer) })
-  }
+  if ('why' in header) return failed(header.why, { expected: await knownKeys(signerKeys, signer) })
   const received = `kid ${header.kid === undefined ? 'none' : shown(header.kid)}, alg ${header.alg}`
   const found = await signerKeys.keyFor(signer, header)
   // Read this after the lookup: the keys may have been fetched for this token.
-  const expected = await knownKeys({ signerKeys }, signer)
+  const expected = await knownKeys(signerKeys, signer)
   if ('why' in found) return failed(found.why, { expected, received })
   try {
     await compactVerify(token.reveal(), found.key, { algorithms: [header.alg] })
@@ -129,7 +127,7 @@ async function checkSignature(
 }
 
 async function knownKeys(
-  { signerKeys }: Pick<Ports, 'signerKeys'>,
+  signerKeys: Ports['signerKeys'],
   signer: ExternalJwtSigner,
 ): Promise<string> {
   const { keys } = signer
@@ -142,13 +140,11 @@ async function knownKeys(
 }
 
 function checkIdentity(
-  {
-    signer,
-    subject,
-    now,
-  }: { readonly signer: ExternalJwtSigner; readonly subject: string; readonly now: Instant },
+  signer: ExternalJwtSigner,
+  subject: string,
   owner: Identity | undefined,
-) {
+  now: Instant,
+): Outcome {
   const kind = signer.useExternalId ? 'external id' : 'id'
   const expected = `an identity that is enabled, with the ${kind} ${shown(subject)}`
   if (owner === undefined) return failed(`no identity has this ${kind}`, { expected })

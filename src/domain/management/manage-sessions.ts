@@ -21,9 +21,15 @@ type EndPorts = Pick<SessionPorts, keyof EndingPorts | 'transaction'>
 
 const FIRST_BATCH: ListQuery = { limit: BATCH_ROWS, offset: 0 }
 
-/** Live sessions, newest first unless the query has another order. */
-export function listSessions(ports: ReadPorts, query: ListQuery): Promise<PageOf<SessionDetail>> {
-  return list(ports, undefined, query)
+/** Live sessions, of one identity or of all, newest first unless the query has another order. */
+export async function listSessions(
+  ports: ReadPorts,
+  query: ListQuery,
+  of?: IdentityId,
+): Promise<PageOf<SessionDetail>> {
+  const at = ports.clock.now()
+  const { rows, totalCount } = await ports.apiSessions.list({ of, at }, query)
+  return { rows: await describeSessions(ports, rows), totalCount }
 }
 
 /** Throws NOT_FOUND if there is no such identity. */
@@ -33,7 +39,7 @@ export async function listSessionsOf(
   query: ListQuery,
 ): Promise<PageOf<SessionDetail>> {
   orNotFound(await ports.identities.find(identityId))
-  return list(ports, identityId, query)
+  return listSessions(ports, query, identityId)
 }
 
 /** Throws NOT_FOUND. */
@@ -69,16 +75,6 @@ export async function endSessionsOf(
 /** The same for every identity, including the caller's own. */
 export function endAllSessions(ports: EndPorts, caller: Caller): Promise<void> {
   return endMany(ports, undefined, caller)
-}
-
-async function list(
-  ports: ReadPorts,
-  of: IdentityId | undefined,
-  query: ListQuery,
-): Promise<PageOf<SessionDetail>> {
-  const at = ports.clock.now()
-  const { rows, totalCount } = await ports.apiSessions.list({ of, at }, query)
-  return { rows: await describeSessions(ports, rows), totalCount }
 }
 
 /**

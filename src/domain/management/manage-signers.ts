@@ -57,7 +57,10 @@ async function describe(
   signer: ExternalJwtSigner,
   signerKeys: ReadPorts['signerKeys'],
 ): Promise<SignerDetail> {
-  return { signer, certificate: certificateOf(signer), keySet: await signerKeys.status(signer) }
+  const { keys } = signer
+  const read = keys.kind === 'certificate' ? readLeafCertificate(keys.certPem) : undefined
+  const certificate = typeof read === 'string' ? undefined : read
+  return { signer, certificate, keySet: await signerKeys.status(signer) }
 }
 
 export async function createSigner(
@@ -156,9 +159,4 @@ function checkKeys(keys: SignerKeys, allowHttp: boolean): SignerKeys {
 export function requireUrl(field: string, text: string, allowHttp: boolean): void {
   const url = readSignerUrl(text, allowHttp)
   if (typeof url === 'string') throw invalid(field, url)
-}
-
-function certificateOf({ keys }: ExternalJwtSigner): SignerDetail['certificate'] {
-  const read = keys.kind === 'certificate' ? readLeafCertificate(keys.certPem) : undefined
-  return typeof read === 'string' ? undefined : read
 }

@@ -119,10 +119,7 @@ export async function previewPolicy(
     changed,
     refusal,
     identities: { total, judged },
-    lockedOut: tally.lockedOut,
-    alreadyUnable: tally.alreadyUnable,
-    mustEnroll: tally.mustEnroll,
-    sessions: { live: tally.live, ending: tally.ending, restricted: tally.restricted },
+    ...tally,
   }
 }
 
@@ -182,11 +179,9 @@ class Counted<Row> implements Affected<Row> {
 
 class Tally {
   readonly lockedOut = new Counted<LockedOut>()
-  readonly mustEnroll = new Counted<Named>()
-  readonly ending = new Counted<EndingSession>()
   alreadyUnable = 0
-  live = 0
-  restricted = 0
+  readonly mustEnroll = new Counted<Named>()
+  readonly sessions = { live: 0, ending: new Counted<EndingSession>(), restricted: 0 }
 }
 
 function createJudge(ports: WhatIfPorts, { current, next }: PlannedPolicy) {
@@ -241,16 +236,16 @@ function createJudge(ports: WhatIfPorts, { current, next }: PlannedPolicy) {
       },
     }
     for await (const session of liveSessions(ports, [...identities.keys()], now)) {
-      tally.live += 1
+      tally.sessions.live += 1
       const was = await judgeSession({ ...stores, rules: before }, session)
       const will = await judgeSession({ ...stores, rules: after }, session)
       if (was.effect === 'ends' || will.effect === was.effect) continue
-      if (will.effect === 'restricted') tally.restricted += 1
+      if (will.effect === 'restricted') tally.sessions.restricted += 1
       const identity = identities.get(session.identityId)
       if (will.effect !== 'ends' || identity === undefined) continue
       const { id, kind, createdAt } = session
       const owner = { id: identity.id, name: identity.name }
-      tally.ending.add({ id, kind, createdAt, identity: owner, reason: will.reason })
+      tally.sessions.ending.add({ id, kind, createdAt, identity: owner, reason: will.reason })
     }
   }
 
@@ -290,7 +285,6 @@ function named({ id, name, isAdmin }: Identity): Named {
   return { id, name, isAdmin }
 }
 
-/** The live sessions of these identities, a batch at a time. */
 async function* liveSessions(
   { apiSessions }: Pick<Stores, 'apiSessions'>,
   identityIds: readonly IdentityId[],
