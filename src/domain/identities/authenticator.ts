@@ -17,11 +17,12 @@ export interface CertAuthenticator extends EntityOf<typeof CERT_AUTHENTICATOR> {
   readonly renewal?: PendingRenewal | undefined
 }
 
-export interface PendingRenewal {
-  readonly certPem: string
-  /** SHA-256 of the certificate in DER, lower-case hex. Unique. */
-  readonly fingerprint: string
-}
+/** A certificate that an identity can log in with, and whether our own PKI issued it. */
+export type RegisteredCertificate = Pick<
+  EntityOf<typeof CERT_AUTHENTICATOR>,
+  'certPem' | 'fingerprint' | 'isIssuedByNetwork'
+>
+export type PendingRenewal = Omit<RegisteredCertificate, 'isIssuedByNetwork'>
 
 export type Authenticator = UpdbAuthenticator | CertAuthenticator
 

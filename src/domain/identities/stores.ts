@@ -6,6 +6,7 @@ import type {
   Authenticator,
   CertAuthenticator,
   FreshAuthenticator,
+  RegisteredCertificate,
   UpdbAuthenticator,
 } from './authenticator.ts'
 import type { ClientInfo, FreshIdentity, Identity, Tags } from './identity.ts'
@@ -96,10 +97,8 @@ export interface Authenticators {
   replaceUpdb(
     id: AuthenticatorId,
     version: number,
-    next: {
-      readonly username: string
+    next: Pick<UpdbAuthenticator, 'username' | 'tags'> & {
       readonly passwordHash: string | undefined
-      readonly tags: Tags
     },
     at: Instant,
   ): Promise<'replaced' | 'missing' | 'username-in-use'>
@@ -108,9 +107,7 @@ export interface Authenticators {
     id: AuthenticatorId,
     version: number,
     next: {
-      readonly certificate:
-        | Pick<CertAuthenticator, 'certPem' | 'fingerprint' | 'isIssuedByNetwork'>
-        | undefined
+      readonly certificate: RegisteredCertificate | undefined
       readonly tags: Tags
     },
     at: Instant,

@@ -2,12 +2,7 @@
 import { isSignedBy, readCertificates } from '../../base/certificates.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { readLeafCertificate } from '../certificates/third-party/prove-ca.ts'
-import type { CertAuthenticator } from '../identities/authenticator.ts'
-
-export type RegisteredCertificate = Pick<
-  CertAuthenticator,
-  'certPem' | 'fingerprint' | 'isIssuedByNetwork'
->
+import type { RegisteredCertificate } from '../identities/authenticator.ts'
 
 /** `ownAnchors`: our own root and issuing CAs, in PEM. Throws INVALID_CERT_PEM. */
 export function registeredCertificate(
@@ -20,9 +15,6 @@ export function registeredCertificate(
   const [certificate] = readCertificates(certPem)
   const isIssuedByNetwork = ownAnchors
     .flatMap(readCertificates)
-    .some(
-      (anchor) =>
-        anchor !== undefined && certificate !== undefined && isSignedBy(certificate, anchor),
-    )
+    .some((anchor) => anchor && certificate && isSignedBy(certificate, anchor))
   return { certPem, fingerprint, isIssuedByNetwork }
 }

@@ -13,6 +13,7 @@ import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import {
   type Authenticator,
   type CertAuthenticator,
+  type RegisteredCertificate,
   refuseLongUsername,
   type UpdbAuthenticator,
 } from '../identities/authenticator.ts'
@@ -23,7 +24,7 @@ import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores } from '../stores.ts'
 import type { ManagementPorts } from './ports.ts'
-import { type RegisteredCertificate, registeredCertificate } from './registered-certificate.ts'
+import { registeredCertificate } from './registered-certificate.ts'
 
 /** Always of the same method as the authenticator: neither the method nor the identity ever changes. */
 export type AuthenticatorChange =
