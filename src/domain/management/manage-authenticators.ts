@@ -28,14 +28,8 @@ export type NewAuthenticator = { readonly identityId: IdentityId; readonly tags:
 
 const NO_IDENTITY = 'names an identity that does not exist'
 
-type CreatingPorts = AuditPorts &
-  Pick<
-    ManagementPorts,
-    'transaction' | 'ownAnchors' | 'hashing' | 'brand' | 'rejectsCommonPasswords'
-  >
-
 export async function createAuthenticator(
-  ports: CreatingPorts,
+  ports: ManagementPorts,
   input: NewAuthenticator,
   caller: Caller,
 ): Promise<AuthenticatorId> {
@@ -102,7 +96,7 @@ export function unlockAuthenticator(
 }
 
 /** The credential: the hash of the password, or the certificate in our own form. */
-async function credentialOf(ports: CreatingPorts, input: NewAuthenticator) {
+async function credentialOf(ports: ManagementPorts, input: NewAuthenticator) {
   if (input.method === 'cert')
     return { method: 'cert', ...registeredCertificate(input.certPem, ports.ownAnchors()) } as const
   const { identityId, username, password } = input

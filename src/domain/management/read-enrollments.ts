@@ -1,23 +1,19 @@
 /** What administrators see of enrollments. API 3.3, 4.3. Reads only; tokens are not stored. */
 import type { EnrollmentId, IdentityId } from '../../base/ids.ts'
 import type { Enrollment } from '../enrollments/enrollment.ts'
-import type { Enrollments } from '../enrollments/stores.ts'
 import { type Identity, ownersOf } from '../identities/identity.ts'
-import type { Identities } from '../identities/stores.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
 import { orNotFound } from '../refusals.ts'
+import type { Stores } from '../stores.ts'
 
 export interface EnrollmentDetail {
   readonly enrollment: Enrollment
   readonly identity: Pick<Identity, 'id' | 'name'>
 }
 
-interface ReadPorts {
-  readonly enrollments: Pick<Enrollments, 'find' | 'list' | 'listOf'>
-  readonly identities: Pick<Identities, 'find' | 'findMany'>
-}
+type ReadPorts = Pick<Stores, 'enrollments' | 'identities'>
 
 /** Throws NOT_FOUND. */
 export async function findEnrollment(

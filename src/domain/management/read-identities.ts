@@ -3,19 +3,16 @@
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Enrollment } from '../enrollments/enrollment.ts'
-import type { Enrollments } from '../enrollments/stores.ts'
 import type { EnrolledPorts } from '../factors/second-factor.ts'
 import { listWithAnyFactor } from '../factors/second-factors.ts'
 import type { Authenticator, AuthenticatorDetail } from '../identities/authenticator.ts'
 import { type Identity, ownersOf } from '../identities/identity.ts'
-import type { Authenticators, Identities } from '../identities/stores.ts'
 import { listInMemory } from '../lists/evaluate.ts'
 import type { ListQuery } from '../lists/list-query.ts'
 import type { PageOf } from '../paging.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
-import type { AuthPolicies } from '../policies/stores.ts'
 import { orNotFound } from '../refusals.ts'
-import type { ApiSessions } from '../sessions/stores.ts'
+import type { Stores } from '../stores.ts'
 
 export interface IdentityDetail {
   readonly identity: Identity
@@ -27,12 +24,9 @@ export interface IdentityDetail {
   readonly hasApiSession: boolean
 }
 
-export interface ReadPorts extends EnrolledPorts {
-  readonly identities: Pick<Identities, 'find' | 'findMany' | 'list'>
-  readonly authenticators: Pick<Authenticators, 'find' | 'list' | 'listOf' | 'listOfMany'>
-  readonly enrollments: Pick<Enrollments, 'listUnusedOfMany'>
-  readonly authPolicies: Pick<AuthPolicies, 'list'>
-  readonly apiSessions: Pick<ApiSessions, 'listHoldersOfLive'>
+export interface ReadPorts
+  extends EnrolledPorts,
+    Pick<Stores, 'identities' | 'authenticators' | 'enrollments' | 'authPolicies' | 'apiSessions'> {
   readonly clock: Pick<Clock, 'now'>
 }
 

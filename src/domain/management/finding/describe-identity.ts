@@ -4,21 +4,17 @@
  */
 import type { IdentityId } from '../../../base/ids.ts'
 import type { RecordedEvent } from '../../audit/recorded-event.ts'
-import type { Events } from '../../audit/stores.ts'
 import type { SessionCertificate } from '../../certificates/session/session-certificate.ts'
-import type { SessionCertificates } from '../../certificates/stores.ts'
 import { anyOf, equals } from '../../lists/filters.ts'
-import type { Filter } from '../../lists/list-query.ts'
 import type { PageOf } from '../../paging.ts'
 import type { SessionDetail } from '../../sessions/session-detail.ts'
+import type { Stores } from '../../stores.ts'
 import { listSessionsOf } from '../manage-sessions.ts'
 import { findIdentity, type IdentityDetail, type ReadPorts } from '../read-identities.ts'
 
 type DescribePorts = ReadPorts &
-  Parameters<typeof listSessionsOf>[0] & {
-    readonly events: Pick<Events, 'list'>
-    readonly sessionCertificates: Pick<SessionCertificates, 'listLive'>
-  }
+  Parameters<typeof listSessionsOf>[0] &
+  Pick<Stores, 'events' | 'sessionCertificates'>
 
 export interface DescribedIdentity extends IdentityDetail {
   /** The newest of them. */
@@ -40,7 +36,10 @@ export async function describeIdentity(
   const detail = await findIdentity(ports, id)
   const [sessions, events] = await Promise.all([
     listSessionsOf(ports, id, MOST_SHOWN),
-    ports.events.list({ ...MOST_SHOWN, filter: eventsOf(id) }),
+    ports.events.list({
+      ...MOST_SHOWN,
+      filter: anyOf(equals('identityId', id), equals('actorId', id)),
+    }),
   ])
   const sessionCertificates = await ports.sessionCertificates.listLive(
     sessions.rows.map(({ session }) => session.id),
@@ -48,9 +47,4 @@ export async function describeIdentity(
     MOST_SHOWN.limit,
   )
   return { ...detail, sessions, sessionCertificates, events }
-}
-
-/** The events that an identity is the subject or the actor of. */
-function eventsOf(id: IdentityId): Filter {
-  return anyOf(equals('identityId', id), equals('actorId', id))
 }

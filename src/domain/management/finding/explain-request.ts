@@ -45,7 +45,6 @@ export type Fix =
 /** One request leaves few events. */
 const MOST_EVENTS = 50
 
-/** Events of requests that were refused. */
 const REFUSALS = ['login.failed', 'token.refused', 'token.reused', 'enrollment.refused']
 
 export async function explainRequest(

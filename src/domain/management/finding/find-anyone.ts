@@ -4,22 +4,15 @@
  * the text.
  */
 import type { ApiSessionId, IdentityId } from '../../../base/ids.ts'
-import type { Events } from '../../audit/stores.ts'
-import type { SessionCertificates } from '../../certificates/stores.ts'
 import { ownersOf } from '../../identities/identity.ts'
 import { anyOf, contains, equals } from '../../lists/filters.ts'
-import type { ApiSessions } from '../../sessions/stores.ts'
+import type { Stores } from '../../stores.ts'
 import { describeIdentities, type IdentityDetail, type ReadPorts } from '../read-identities.ts'
 
-interface FindPorts extends ReadPorts {
-  readonly apiSessions: ReadPorts['apiSessions'] & Pick<ApiSessions, 'find'>
-  readonly sessionCertificates: Pick<SessionCertificates, 'findByFingerprint'>
-  readonly events: Pick<Events, 'list'>
-}
+type FindPorts = ReadPorts & Pick<Stores, 'sessionCertificates' | 'events'>
 
 export interface FoundAnyone {
   readonly identities: readonly IdentityDetail[]
-  /** Whether there are more than these. */
   readonly isMore: boolean
   /** A session with this id, live or ended. */
   readonly session: FoundSession | undefined

@@ -6,19 +6,22 @@
 import { isJsonObject, type JsonObject } from '../../../base/json.ts'
 import { isLine } from '../../../base/text.ts'
 import { below } from '../../ext-jwt/idp/endpoints.ts'
+import type { ExternalJwtSigner } from '../../ext-jwt/signer.ts'
 import { invalid } from '../../refusals.ts'
 import { requireUrl } from '../manage-signers.ts'
 import type { ManagementPorts } from '../ports.ts'
 
-export interface SignerProposal {
-  readonly issuer: string
+type Proposed =
+  | 'issuer'
+  | 'externalAuthUrl'
+  | 'clientId'
+  | 'scopes'
+  | 'targetToken'
+  | 'claimsProperty'
+
+export interface SignerProposal extends Pick<ExternalJwtSigner, Proposed> {
   readonly audience: string | undefined
   readonly jwksEndpoint: string
-  readonly externalAuthUrl: string | undefined
-  readonly clientId: string | undefined
-  readonly scopes: readonly string[]
-  readonly targetToken: 'ACCESS' | 'ID'
-  readonly claimsProperty: string
   /** The claims that the provider says it has, for the choice of another `claimsProperty`. */
   readonly claims: readonly string[]
 }
