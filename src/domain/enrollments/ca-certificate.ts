@@ -18,7 +18,7 @@ export type CaCertificateVerdict =
   | {
       readonly verdict: 'rejected'
       readonly reason: EnrollmentRefusalReason
-      readonly why?: string
+      readonly why?: string | undefined
       readonly clock?: ClockOff | undefined
     }
 
@@ -77,5 +77,5 @@ function withAuth(ca: Ca, isAuthEnabled: boolean): Ca {
 }
 
 function reject(reason: EnrollmentRefusalReason, why?: string) {
-  return { verdict: 'rejected', reason, ...(why === undefined ? {} : { why }) } as const
+  return { verdict: 'rejected', reason, why } as const
 }

@@ -40,9 +40,7 @@ export async function enrollByCaAndToken(
   const attempt = { method: 'ottca', identityId: identity.id, caller } as const
   const purpose = { caId: enrollment.caId, isEnabled: isForTokens }
   const { ca, credential } = await judge(ports, attempt, shown, purpose)
-  const check = async (tx: Stores) => {
-    await currentCa(tx, ca.id, isForTokens)
-  }
+  const check = (tx: Stores) => currentCa(tx, ca.id, isForTokens)
   await orRefuse(ports, attempt, takeEnrollment(ports, invited, identity.id, credential, check))
 }
 

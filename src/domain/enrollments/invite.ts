@@ -55,20 +55,9 @@ type InviteStores = EnrolledPorts &
 /** D-125: a token that is valid for longer is like a password that is never changed. */
 const LONGEST: Duration = days(365)
 
-type InvitePorts = Pick<
-  EnrollmentPorts,
-  | 'enrollmentDuration'
-  | 'clientApi'
-  | 'issuers'
-  | 'keepsEnrollmentJwt'
-  | 'vault'
-  | 'clock'
-  | 'random'
->
-
 /** Call it before the transaction. Throws COULD_NOT_VALIDATE. */
 export async function prepareInvitation(
-  ports: InvitePorts,
+  ports: EnrollmentPorts,
   { expiresAt, ...wanted }: WantedEnrollment,
 ): Promise<Invitation> {
   if (wanted.method === 'updb') refuseLongUsername(wanted.username)
@@ -80,7 +69,7 @@ export async function prepareInvitation(
 
 /** Prepares another token for the same enrollment. Call it before the transaction. */
 export function prepareAgain(
-  ports: InvitePorts,
+  ports: EnrollmentPorts,
   enrollment: Enrollment,
   expiresAt: Instant | undefined,
 ): Promise<Invitation> {
@@ -126,7 +115,7 @@ export async function insertEnrollmentWithin(
 }
 
 function endOf(
-  { clock, enrollmentDuration }: Pick<InvitePorts, 'clock' | 'enrollmentDuration'>,
+  { clock, enrollmentDuration }: Pick<EnrollmentPorts, 'clock' | 'enrollmentDuration'>,
   wanted: Instant | undefined,
 ): Instant {
   const now = clock.now()
@@ -137,7 +126,7 @@ function endOf(
 }
 
 async function withToken(
-  ports: InvitePorts,
+  ports: EnrollmentPorts,
   finish: (token: Pick<Enrollment, 'tokenHash' | 'expiresAt'>) => Enrollment,
   wanted: Instant | undefined,
 ): Promise<Invitation> {

@@ -52,24 +52,12 @@ const REFUSALS: Record<Refused, { code: FailureCode; reason: EnrollmentRefusalRe
   disabled: { code: 'FORBIDDEN', reason: 'identity-disabled' },
 }
 
-type UsePorts = Pick<
-  EnrollmentPorts,
-  | 'enrollments'
-  | 'identities'
-  | 'enrollmentFailures'
-  | 'transaction'
-  | 'vault'
-  | 'clock'
-  | 'random'
-  | 'foldRepeats'
->
-
 /**
  * Finds the enrollment that the token opens, and spends nothing. Throws INVALID_ENROLLMENT_TOKEN, ENROLLMENT_EXPIRED,
  * ENROLLMENT_USED, FORBIDDEN, RATE_LIMITED.
  */
 export function findEnrollment<Method extends EnrollmentMethod>(
-  ports: UsePorts,
+  ports: EnrollmentPorts,
   shown: Sought<Method>,
 ): Promise<{
   readonly enrollment: Extract<Enrollment, { readonly method: Method }>
@@ -111,11 +99,11 @@ export async function policyOf(
  * throws, and MAX_AUTHENTICATOR_METHODS_REACHED, ENTITY_NAME_IN_USE, CERT_IN_USE, and what `check` throws.
  */
 export async function takeEnrollment(
-  ports: UsePorts,
+  ports: EnrollmentPorts,
   shown: Shown<FirstMethod>,
   identityId: IdentityId,
   credential: NewCredential,
-  check: (tx: Stores) => Promise<void> = async () => {},
+  check: (tx: Stores) => Promise<unknown> = async () => {},
 ): Promise<void> {
   await spendEnrollment(ports, shown, identityId, async (tx) => {
     await check(tx)
@@ -144,7 +132,7 @@ export async function addAuthenticatorWithin(
  * `findEnrollment` throws.
  */
 export async function spendEnrollment<Method extends EnrollmentMethod>(
-  ports: UsePorts,
+  ports: EnrollmentPorts,
   shown: Shown<Method>,
   identityId: IdentityId,
   use: (tx: Stores, enrollment: Extract<Enrollment, { readonly method: Method }>) => Promise<void>,
@@ -172,7 +160,7 @@ export async function spendEnrollment<Method extends EnrollmentMethod>(
 }
 
 async function refuse(
-  ports: UsePorts,
+  ports: EnrollmentPorts,
   refused: { readonly state: Refused; readonly identityId?: IdentityId },
   { method, caller }: Sought<EnrollmentMethod>,
 ): Promise<never> {

@@ -3,19 +3,12 @@
  * that does not exist.
  */
 import type { Caller } from '../../audit/events.ts'
-import type { Identities } from '../../identities/stores.ts'
 import { isReset } from '../enrollment.ts'
 import type { Invitation } from '../invite.ts'
-import type { Announce } from './notice.ts'
+import type { EnrollmentPorts } from '../ports.ts'
 
 export async function announceLink(
-  {
-    announce,
-    identities,
-  }: {
-    readonly announce: Announce
-    readonly identities: Pick<Identities, 'find'>
-  },
+  { announce, identities }: Pick<EnrollmentPorts, 'announce' | 'identities'>,
   { enrollment, link }: Invitation,
   caller: Caller,
 ): Promise<void> {

@@ -1,18 +1,13 @@
 /** What a receiver learns about a link that it is to hand over (D-378). */
-import type { EnrollmentId } from '../../../base/ids.ts'
 import type { Secret } from '../../../base/secrets/secret.ts'
-import type { Instant } from '../../../base/time/instant.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { Identity } from '../../identities/identity.ts'
-import type { EnrollmentMethod } from '../enrollment.ts'
+import type { Enrollment } from '../enrollment.ts'
 
 export interface LinkNotice {
   readonly type: 'invitation.created' | 'reset.created'
-  readonly enrollment: {
-    readonly id: EnrollmentId
-    readonly method: EnrollmentMethod
+  readonly enrollment: Pick<Enrollment, 'id' | 'method' | 'expiresAt'> & {
     readonly username: string | undefined
-    readonly expiresAt: Instant
   }
   readonly identity: Pick<Identity, 'id' | 'name' | 'externalId' | 'tags'>
   readonly link: Secret

@@ -53,6 +53,5 @@ async function usernameFor(
   if (enrollment.method === 'updb') return enrollment.username
   if (!isReset(enrollment)) return undefined
   const own = await authenticators.listOf(enrollment.identityId)
-  const password = own.find((one) => one.method === 'updb')
-  return password?.method === 'updb' ? password.username : undefined
+  return own.find((one) => one.method === 'updb')?.username
 }

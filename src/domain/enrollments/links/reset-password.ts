@@ -46,6 +46,6 @@ export async function resetPassword(
 /** An administrator deleted the password after creating the link: there is nothing left to reset. */
 function passwordAmong(own: readonly Authenticator[]): UpdbAuthenticator {
   const found = own.find((one) => one.method === 'updb')
-  if (found?.method === 'updb') return found
+  if (found !== undefined) return found
   throw new Failure('INVALID_ENROLLMENT_TOKEN', { detail: 'the password is gone' })
 }

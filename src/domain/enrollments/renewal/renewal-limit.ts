@@ -14,7 +14,6 @@ export type CountRenewal = (id: AuthenticatorId) => Promise<void>
 const WINDOW: Duration = hours(1)
 const MOST_IN_WINDOW = 10
 
-/** The most entries kept. */
 const MOST_REMEMBERED = 100_000
 
 export function createCountRenewal({
