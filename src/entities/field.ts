@@ -128,7 +128,6 @@ export function columnOf<Name extends string>(name: Name): ColumnOf<Name> {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as ColumnOf<Name>
 }
 
-/** The fields that an administrator sets. */
 export function writableNames<F extends Fields>(fields: F): readonly WritableName<F>[] {
   const names = Object.keys(fields) as WritableName<F>[]
   return names.filter((name) => fields[name]?.isWritable === true)

@@ -16,7 +16,6 @@ export type Anchor = TrustedCertificate['anchor'] & {
   readonly changes: readonly Instant[]
 }
 
-/** A presented chain, parsed. */
 export interface ReadChain {
   readonly leaf: X509Certificate
   readonly others: readonly X509Certificate[]

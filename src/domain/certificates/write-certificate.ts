@@ -48,7 +48,6 @@ export interface ClientCertificate {
   readonly notAfter: Instant
 }
 
-/** An authority that can sign: its certificate and private key. */
 export interface Issuer {
   readonly certificate: X509Certificate
   readonly privateKey: KeyObject
@@ -70,7 +69,6 @@ export function newKeyPair(): Promise<{ publicKey: KeyObject; privateKey: KeyObj
   return generate('ec', { namedCurve: CURVE })
 }
 
-/** 128 random bits. */
 export function newSerial(random: Random): Uint8Array {
   return random.bytes(SERIAL_BYTES)
 }
@@ -124,13 +122,10 @@ export function signClientCertificate(client: ClientCertificate, issuer: Issuer)
   return write(content, asIssuer(issuer.certificate), issuer.privateKey)
 }
 
-interface Content {
-  readonly serial: Uint8Array
+interface Content
+  extends Pick<ClientCertificate, 'serial' | 'publicKey' | 'notBefore' | 'notAfter'> {
   readonly subject: Uint8Array
-  readonly publicKey: Uint8Array
   readonly keyIdentifier: Uint8Array
-  readonly notBefore: Instant
-  readonly notAfter: Instant
   /** All extensions except the two key identifiers. */
   readonly extensions: readonly Uint8Array[]
 }

@@ -31,7 +31,6 @@ export class ForeignDatabase extends Error {
   }
 }
 
-/** An installation opened with its secret. */
 export interface OpenInstallation {
   readonly vault: Vault
   /** Fingerprint of the secret that the vault seals under. */

@@ -11,7 +11,6 @@ export interface SecretRecord {
 /** The one row that identifies the installation of this database (D-48). */
 export interface Installation {
   find(): Promise<SecretRecord | undefined>
-  /** The fingerprint of the installation secret of this database. */
   findSecretFingerprint(): Promise<SecretHash | undefined>
   /** Returns false if the row exists: another instance was faster. */
   insert(installation: SecretRecord & { readonly createdAt: Instant }): Promise<boolean>
