@@ -23,7 +23,7 @@ export interface Expiring {
   /** Who must act: the service does it itself, its operator must, or the holder of the credential. */
   readonly renewedBy: 'service' | 'operator' | 'holder'
   /** Only for an enrolled certificate. */
-  readonly identityId: string | undefined
+  readonly identityId?: string
 }
 
 type Ports = Pick<
@@ -62,7 +62,6 @@ export async function allExpiring(ports: Ports): Promise<readonly Expiring[]> {
       name: commonName(certificate),
       endsAt: validity(certificate).notAfter,
       renewedBy: 'service' as const,
-      identityId: undefined,
     })),
     ...(await instances.list()).flatMap(({ id, host, serverCertificates }) =>
       serverCertificates.map(({ listener, endsAt, isOwn }) => ({
@@ -71,7 +70,6 @@ export async function allExpiring(ports: Ports): Promise<readonly Expiring[]> {
         name: `${listener} on ${host}`,
         endsAt,
         renewedBy: isOwn ? ('service' as const) : ('operator' as const),
-        identityId: undefined,
       })),
     ),
     ...keysOf(ports),
@@ -106,7 +104,6 @@ function keysOf({
     name: `${key.algorithm} ${key.kid}`,
     endsAt: publishedUntil ?? plus(key.activeFrom, keyRotation),
     renewedBy: 'service',
-    identityId: undefined,
   }))
 }
 
@@ -119,7 +116,7 @@ function held(
   const [certificate] = certificatesIn(pem)
   if (certificate === undefined) return []
   const endsAt = validity(certificate).notAfter
-  return [{ id, kind, name, endsAt, renewedBy: 'operator', identityId: undefined }]
+  return [{ id, kind, name, endsAt, renewedBy: 'operator' }]
 }
 
 function certificatesIn(pem: string): readonly X509Certificate[] {

@@ -11,7 +11,7 @@ export interface ExpiringRow {
   readonly name: string
   readonly endsAt: Instant
   readonly renewedBy: 'service' | 'operator' | 'holder'
-  readonly identityId: string | undefined
+  readonly identityId?: string
 }
 
 const KIND_TITLES: Readonly<Record<string, string>> = {
