@@ -51,10 +51,8 @@ export async function removeAuthenticator(
 ): Promise<void> {
   const { transaction, clock } = ports
   const outcome = await transaction(async (tx) => {
-    const read = await tx.authenticators.find(id)
-    const identity = read && (await tx.identities.find(read.identityId))
-    if (identity === undefined) throw notFound()
-    const { id: identityId } = identity
+    const { identityId } = orNotFound(await tx.authenticators.find(id))
+    const identity = orNotFound(await tx.identities.find(identityId))
     const take = async () => {
       // Lock as at a login: a concurrent session is either in the list of sessions below, or does not begin.
       const held = orNotFound(await tx.identities.hold(identityId))

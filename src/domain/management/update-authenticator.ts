@@ -19,7 +19,7 @@ import {
 } from '../identities/authenticator.ts'
 import type { Tags } from '../identities/identity.ts'
 import { keepAdministrator } from '../policies/last-administrator.ts'
-import { notFound, orNotFound, refuseConflict } from '../refusals.ts'
+import { orNotFound, refuseConflict } from '../refusals.ts'
 import { endSessionsWithin } from '../sessions/ending/end-session.ts'
 import type { EndingPorts } from '../sessions/ending/ports.ts'
 import type { Stores } from '../stores.ts'
@@ -153,11 +153,8 @@ function withoutIt(
 }
 
 async function readOwned(tx: Stores, id: AuthenticatorId) {
-  const authenticator = await tx.authenticators.find(id)
-  const identity = authenticator && (await tx.identities.find(authenticator.identityId))
-  const policy = identity && (await tx.authPolicies.find(identity.authPolicyId))
-  if (authenticator === undefined || identity === undefined || policy === undefined) {
-    throw notFound()
-  }
+  const authenticator = orNotFound(await tx.authenticators.find(id))
+  const identity = orNotFound(await tx.identities.find(authenticator.identityId))
+  const policy = orNotFound(await tx.authPolicies.find(identity.authPolicyId))
   return { authenticator, identity, policy }
 }
