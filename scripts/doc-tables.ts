@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { EVENT_TYPES, type EventFacts } from '../src/domain/audit/event-types.ts'
 import { ERROR_GROUPS } from '../src/errors/catalogue.ts'
-import type { ErrorEntry } from '../src/errors/entry.ts'
+import { type ErrorEntry, oauthErrorOf } from '../src/errors/entry.ts'
 import { NEXT_ACTION_NAMES, NEXT_ACTIONS } from '../src/errors/next-actions.ts'
 import { AUTHORIZATION_ERRORS } from '../src/protocol/oauth.ts'
 import { BAD_DAYS } from '../src/testing/bad-days.ts'
@@ -75,13 +75,13 @@ function errorCodes(): string {
   const head = ['Code', 'Status', 'OAuth name', '`next`', 'When it happens', 'What to do']
   return groups
     .map(([title, entries]) => {
-      const rows = Object.entries(entries).map(([name, { status, oauth, next, when, advice }]) => [
+      const rows = Object.entries(entries).map(([name, entry]) => [
         `<a id="${name}"></a>${code(name)}`,
-        String(status),
-        code(oauth),
-        next.map(code).join(', '),
-        when,
-        advice,
+        String(entry.status),
+        code(oauthErrorOf(entry)),
+        entry.next.map(code).join(', '),
+        entry.when,
+        entry.advice,
       ])
       return `### ${title}\n\n${table(head, rows)}`
     })

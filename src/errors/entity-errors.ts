@@ -4,7 +4,6 @@ import type { ErrorEntry } from './entry.ts'
 export const ENTITY_ERRORS = {
   ENTITY_NAME_IN_USE: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'another entity already has this value; it must be unique',
     when: 'A name, username, external id or issuer belongs to another entity. `cause` names the field.',
@@ -12,7 +11,6 @@ export const ENTITY_ERRORS = {
   },
   ENTITY_CAN_NOT_BE_DELETED: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'this is built in and cannot be deleted',
     when: 'The policies `default` and `production` are built in and cannot be deleted.',
@@ -20,7 +18,6 @@ export const ENTITY_ERRORS = {
   },
   CAN_NOT_DELETE_REFERENCED_ENTITY: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'other entities refer to this one; change or delete those first',
     when: 'Identities have this policy, or policies name this signer.',
@@ -28,7 +25,6 @@ export const ENTITY_ERRORS = {
   },
   LAST_ADMINISTRATOR: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'this is the last administrator who can log in',
     when: 'Without this administrator, no identity could log in as an administrator.',
@@ -36,7 +32,6 @@ export const ENTITY_ERRORS = {
   },
   MAX_AUTHENTICATOR_METHODS_REACHED: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'the identity has an authenticator of this method; delete it first',
     when: 'The identity has an authenticator of this method.',
@@ -44,7 +39,6 @@ export const ENTITY_ERRORS = {
   },
   CERT_IN_USE: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'the certificate is already in use',
     when: 'The certificate belongs to another authenticator or CA.',
@@ -52,7 +46,6 @@ export const ENTITY_ERRORS = {
   },
   INVALID_CERT_PEM: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['correct-request'],
     message:
       'this is not one certificate in PEM, or its key is too weak; of several certificates, send only one',
@@ -61,7 +54,6 @@ export const ENTITY_ERRORS = {
   },
   CERTIFICATE_IS_NOT_CA: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['correct-request'],
     message: 'the certificate is not that of a CA',
     when: 'The certificate was sent as that of a CA, but is not a CA certificate.',
@@ -69,7 +61,6 @@ export const ENTITY_ERRORS = {
   },
   CA_ALREADY_VERIFIED: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'the CA is already verified',
     when: 'The CA was verified before.',
@@ -77,7 +68,6 @@ export const ENTITY_ERRORS = {
   },
   INVALID_COMMON_NAME: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['correct-request'],
     message: 'the common name of the certificate is not the verification token of the CA',
     when: "The common name of the proof is not the CA's verification token.",
@@ -85,7 +75,6 @@ export const ENTITY_ERRORS = {
   },
   CERT_FAILED_VALIDATION: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['correct-request', 'present-certificate'],
     message: 'the certificate is not valid under this CA',
     when: 'The proof was not signed by that CA, or is not in date. At enrollment: the certificate of the connection is missing, not in date, or not of a CA that enrolls this way; the event has the exact reason.',
@@ -94,7 +83,6 @@ export const ENTITY_ERRORS = {
   },
   CAN_NOT_RENEW_CERTIFICATE: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'only a certificate that this service has issued, and that is in date, can be renewed',
     when: 'The authenticator is a password, its certificate is of another CA or has expired.',
@@ -102,7 +90,6 @@ export const ENTITY_ERRORS = {
   },
   RENEWAL_NOT_PENDING: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'this is not the pending certificate; request a renewal again',
     when: 'The certificate is not the one that the last `extend` returned, or it was already confirmed.',
@@ -110,7 +97,6 @@ export const ENTITY_ERRORS = {
   },
   INVALID_ENROLLMENT_TOKEN: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['ask-administrator'],
     message: 'the enrollment token is unknown, or is for another enrollment method',
     when: 'The enrollment token is unknown or was withdrawn, or it is for another method.',
@@ -118,7 +104,6 @@ export const ENTITY_ERRORS = {
   },
   ENROLLMENT_EXPIRED: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['ask-administrator'],
     message: 'the enrollment token has expired; ask an administrator for a new one',
     when: 'The enrollment token has expired.',
@@ -126,7 +111,6 @@ export const ENTITY_ERRORS = {
   },
   ENROLLMENT_USED: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['ask-administrator'],
     message: 'the enrollment token has been used; each works once',
     when: 'The token was already used to enroll. If two requests use it at the same moment, only one succeeds.',
@@ -134,7 +118,6 @@ export const ENTITY_ERRORS = {
   },
   ENROLLMENT_EXISTS: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'the identity has an open enrollment of this method; delete or refresh that one',
     when: 'The identity has an enrollment of this method that is still open.',
@@ -142,7 +125,6 @@ export const ENTITY_ERRORS = {
   },
   COULD_NOT_PROCESS_CSR: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['correct-request'],
     message: 'the certificate request cannot be used',
     when: 'The certificate request cannot be used. `cause` says why: not one PEM block, not DER, a weak key, a wrong signature, no subject, too large.',
@@ -151,7 +133,6 @@ export const ENTITY_ERRORS = {
   },
   TOO_MANY_CERTIFICATES: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'the session has the maximum number of certificates; delete one first',
     when: 'The session has 100 certificates that are still valid.',

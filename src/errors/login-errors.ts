@@ -14,7 +14,6 @@ export const LOGIN_ERRORS = {
   },
   INVALID_AUTH_REQUEST: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['sign-in'],
     message: 'this login has ended or never began here; start again at /oidc/authorization',
     when: 'The auth request is unknown, older than ten minutes or already complete, or it was begun in another browser or by a program.',
@@ -39,7 +38,6 @@ export const LOGIN_ERRORS = {
   },
   INVALID_REDIRECT_URI: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['fix-configuration'],
     message: 'the redirect_uri is missing or not one of the allowed ones',
     when: '`redirect_uri` is missing, repeated or not allowed. The error is returned directly and never sent to a redirect URI.',
@@ -110,7 +108,6 @@ export const LOGIN_ERRORS = {
   },
   INVALID_POST_LOGOUT_URI: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['fix-configuration'],
     message: 'the post_logout_redirect_uri is not one of the allowed ones',
     when: '`post_logout_redirect_uri` is not allowed. No session was ended.',
@@ -119,7 +116,6 @@ export const LOGIN_ERRORS = {
   },
   INVALID_ID_TOKEN_HINT: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['fix-client'],
     message: 'the id_token_hint is not an ID token of this service',
     when: '`id_token_hint` is not an ID token that this service has signed. No session was ended.',
@@ -185,7 +181,6 @@ export const LOGIN_ERRORS = {
   // SPEC Other errors: a wrong code is a 400 and the request stays partially authenticated.
   MFA_INVALID_TOKEN: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['enter-code'],
     message: 'the code is invalid',
     when: 'The TOTP or recovery code is wrong, was used before, or nothing is enrolled. The state of the login does not change.',
@@ -194,7 +189,6 @@ export const LOGIN_ERRORS = {
   },
   PASSKEY_INVALID: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['use-passkey'],
     message: 'the answer of the passkey is not valid; get new options and try again',
     when: 'What the authenticator answered does not fit: another challenge, origin or user, or a wrong signature. The event has the rule that it breaks.',
@@ -202,7 +196,6 @@ export const LOGIN_ERRORS = {
   },
   PASSKEY_EXISTS: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'this passkey is registered already',
     when: 'The credential id of a new passkey is registered already, by this identity or another.',
@@ -210,7 +203,6 @@ export const LOGIN_ERRORS = {
   },
   MAX_PASSKEYS_REACHED: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'there are 20 passkeys, which is the most; remove one first',
     when: 'The identity has as many passkeys as it may have.',
@@ -218,7 +210,6 @@ export const LOGIN_ERRORS = {
   },
   PASSKEYS_UNAVAILABLE: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'passkeys do not work at this address; use the host name that they were created for',
     when: 'The request was sent to an IP address, for which browsers create no passkeys, or to another host than that of the passkeys.',
@@ -226,7 +217,6 @@ export const LOGIN_ERRORS = {
   },
   FACTOR_NOT_PROVEN: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['enter-code', 'use-passkey'],
     message: 'prove the second factor that you have before you add another one',
     when: 'The identity has a second factor, and this login has not proven it yet.',
@@ -242,7 +232,6 @@ export const LOGIN_ERRORS = {
   },
   MFA_EXISTS: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'a verified TOTP enrollment exists; remove it from a full session first',
     when: 'A verified TOTP enrollment exists, and a login cannot replace or remove it.',
@@ -251,7 +240,6 @@ export const LOGIN_ERRORS = {
   },
   MFA_NOT_ENROLLED: {
     status: 409,
-    oauth: 'invalid_request',
     next: ['enroll-totp', 'enroll-passkey'],
     message: 'no second factor of this kind is enrolled',
     when: 'The identity has no verified TOTP enrollment, or no passkey, whichever was asked for.',
@@ -259,7 +247,6 @@ export const LOGIN_ERRORS = {
   },
   MFA_ENROLLMENT_NOT_STARTED: {
     status: 404,
-    oauth: 'invalid_request',
     next: ['enroll-totp'],
     message: 'there is no pending enrollment; start one first',
     when: 'There is no pending TOTP enrollment to verify, read or cancel, or the options for a new passkey were used already.',

@@ -4,7 +4,6 @@ import type { ErrorEntry } from './entry.ts'
 export const REQUEST_ERRORS = {
   BAD_REQUEST: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['fix-client'],
     message: 'the request is not well-formed HTTP',
     when: 'The request is not well-formed HTTP: a broken header, a path that cannot be decoded, no `Host` field or two of them.',
@@ -12,7 +11,6 @@ export const REQUEST_ERRORS = {
   },
   COULD_NOT_PARSE_BODY: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['fix-client'],
     message: 'the body could not be parsed',
     when: 'The body is not what its content type says: broken JSON, a JSON member named twice, JSON nested too deeply, a form with broken escapes, bytes that are not UTF-8.',
@@ -20,7 +18,6 @@ export const REQUEST_ERRORS = {
   },
   COULD_NOT_VALIDATE: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['correct-request'],
     message: 'the request is not valid',
     when: 'The request can be read, but a field is missing, repeated, too long or of the wrong type.',
@@ -29,7 +26,6 @@ export const REQUEST_ERRORS = {
   },
   INVALID_PAGINATION: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['correct-request'],
     message: 'the limit or the offset is not valid',
     when: '`limit` is not a whole number of at least 1, `offset` is not one of at least 0 or is too large, or one of them is repeated. `cause` says which and why.',
@@ -37,7 +33,6 @@ export const REQUEST_ERRORS = {
   },
   INVALID_SORT_IDENTIFIER: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['correct-request'],
     message: 'the sort is not valid',
     when: '`sort` names a field that the list cannot be sorted by, more than five of them, or a direction other than `asc` and `desc`.',
@@ -45,7 +40,6 @@ export const REQUEST_ERRORS = {
   },
   INVALID_FILTER: {
     status: 400,
-    oauth: 'invalid_request',
     next: ['correct-request'],
     message: 'the filter is not valid',
     when: '`filter` cannot be parsed, names a field that the list does not have, or compares a field with a value of the wrong type. `cause` says what is wrong and at which column.',
@@ -53,7 +47,6 @@ export const REQUEST_ERRORS = {
   },
   NOT_FOUND: {
     status: 404,
-    oauth: 'invalid_request',
     next: ['none'],
     message: 'there is nothing at this address',
     when: 'There is nothing at this address, or the listener does not serve the API that has it.',
@@ -61,7 +54,6 @@ export const REQUEST_ERRORS = {
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
-    oauth: 'invalid_request',
     next: ['fix-client'],
     message: 'this address does not support that method; the Allow header lists those that it does',
     when: 'The address exists, but not for this method.',
@@ -69,7 +61,6 @@ export const REQUEST_ERRORS = {
   },
   NOT_ACCEPTABLE: {
     status: 406,
-    oauth: 'invalid_request',
     next: ['fix-client'],
     message: 'the response is text/html or application/json, and the Accept header allows neither',
     when: 'A login endpoint responds with HTML or JSON, and `Accept` allows neither. Nothing was done.',
@@ -77,7 +68,6 @@ export const REQUEST_ERRORS = {
   },
   REQUEST_TIMEOUT: {
     status: 408,
-    oauth: 'invalid_request',
     next: ['retry'],
     message: 'the request took too long to arrive',
     when: 'The headers or the body took longer to arrive than the listener waits.',
@@ -85,7 +75,6 @@ export const REQUEST_ERRORS = {
   },
   REQUEST_ENTITY_TOO_LARGE: {
     status: 413,
-    oauth: 'invalid_request',
     next: ['fix-client'],
     message: 'the body is larger than this address allows',
     when: 'The body is larger than 64 KiB, or than 1 MiB if the caller is authenticated. The connection is closed.',
@@ -93,7 +82,6 @@ export const REQUEST_ERRORS = {
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
-    oauth: 'invalid_request',
     next: ['fix-client'],
     message: 'this address does not accept that content type',
     when: 'The content type is missing, or the address does not accept it.',
@@ -102,7 +90,6 @@ export const REQUEST_ERRORS = {
   },
   MISDIRECTED_REQUEST: {
     status: 421,
-    oauth: 'invalid_request',
     next: ['fix-configuration'],
     message: 'the Host is not one of the addresses of this listener',
     when: 'The `Host` header is not an address of this listener; only those are issuers.',
@@ -111,7 +98,6 @@ export const REQUEST_ERRORS = {
   },
   HEADERS_TOO_LARGE: {
     status: 431,
-    oauth: 'invalid_request',
     next: ['fix-client'],
     message: 'the header fields are too large',
     when: 'The header fields, or the address, are larger than 32 KiB.',

@@ -12,6 +12,7 @@ import {
   withErrorTables,
 } from '../../scripts/doc-tables.ts'
 import { CATALOGUE } from '../../src/errors/catalogue.ts'
+import { oauthErrorOf } from '../../src/errors/entry.ts'
 import { NEXT_ACTIONS } from '../../src/errors/next-actions.ts'
 import { AUTHORIZATION_ERRORS } from '../../src/protocol/oauth.ts'
 
@@ -33,10 +34,10 @@ function table(heading: string): readonly (readonly string[])[] {
 
 test('docs/errors.md lists every code with its status and OAuth name, and no other', () => {
   const documented = table('Codes').map(([code, status, oauth]) => ({ code, status, oauth }))
-  const known = Object.entries(CATALOGUE).map(([code, { status, oauth }]) => ({
+  const known = Object.entries(CATALOGUE).map(([code, entry]) => ({
     code,
-    status: String(status),
-    oauth,
+    status: String(entry.status),
+    oauth: oauthErrorOf(entry),
   }))
   assert.deepEqual(documented, known)
 })
