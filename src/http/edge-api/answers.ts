@@ -42,11 +42,6 @@ export function done(): Answer<200, Envelope<Record<string, never>>> {
   return json(200, { data: {}, meta: {} })
 }
 
-export async function doneAfter(work: Promise<unknown>) {
-  await work
-  return done()
-}
-
 /** Links are relative to the API's prefix, so that they work under any address. */
 export function selfLink(path: string): { self: { href: string } } {
   return { self: { href: `./${path}` } }

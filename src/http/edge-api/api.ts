@@ -4,6 +4,7 @@
  * content types, the statuses, and the codes that follow from who may call (openapi/codes.ts).
  */
 import type { z } from 'zod'
+import { DoneReply } from '../../contract/envelope.ts'
 import type { ListQuery } from '../../domain/lists/list-query.ts'
 import { CATALOGUE } from '../../errors/catalogue.ts'
 import type { Answer } from '../answer.ts'
@@ -13,6 +14,7 @@ import { codesOf } from '../openapi/codes.ts'
 import type { InputOf } from '../reading/declared-body.ts'
 import type { Access, Method, Operation, Route } from '../route.ts'
 import type { Router } from '../router.ts'
+import { done } from './answers.ts'
 import { readBody } from './read-body.ts'
 import { readList } from './read-list.ts'
 
@@ -42,8 +44,11 @@ export interface ApiRoute extends Operation {
   readonly cors?: Cors
 }
 
+/** A route that answers nothing but that it was done. */
+type ApiAction = Omit<ApiRoute, 'answers'>
+
 /** What the handler of a route gets: the call, typed by the declaration. */
-export type ApiCall<R extends ApiRoute> = Omit<Call<R['access']>, 'path' | 'query'> & {
+export type ApiCall<R extends ApiAction> = Omit<Call<R['access']>, 'path' | 'query'> & {
   readonly path: Readonly<Record<ParametersOf<R['path']>, string>>
   readonly query: ReadonlyMap<keyof R['query'] & string, readonly string[]>
   readonly list: R extends { readonly list: object } ? ListQuery : undefined
@@ -69,20 +74,29 @@ export interface Api {
     route: R,
     handler: (call: ApiCall<R>) => Promise<ApiAnswer<R>> | ApiAnswer<R>,
   ): void
+  /** Adds a route whose response has no data: success is all that it says. */
+  act<const R extends ApiAction>(route: R, handler: (call: ApiCall<R>) => Promise<unknown>): void
   /** Every route of the listener. */
   readonly table: readonly Route[]
 }
 
 export function apiAt(router: Router, prefix: string): Api {
+  const add: Api['add'] = (route, handler) => {
+    const known = route.list && (router.listFields?.(route.list) ?? route.list)
+    router.add(routeOf(prefix, route), (call) => {
+      const list = known && readList(call.query, known)
+      const input = inputOf(route, call)
+      // Added to the call, not spread with it: spreading would run its getter, which only pages need.
+      return handler(Object.assign(call, { list, input }) as never)
+    })
+  }
   return {
     table: router.table,
-    add(route, handler) {
-      const known = route.list && (router.listFields?.(route.list) ?? route.list)
-      router.add(routeOf(prefix, route), (call) => {
-        const list = known && readList(call.query, known)
-        const input = inputOf(route, call)
-        // Added to the call, not spread with it: spreading would run its getter, which only pages need.
-        return handler(Object.assign(call, { list, input }) as never)
+    add,
+    act(route, handler) {
+      add({ ...route, answers: { 200: DoneReply } } as ApiRoute, async (call) => {
+        await handler(call as never)
+        return done()
       })
     },
   }

@@ -5,7 +5,6 @@
 
 import { Authenticate, Code } from '../../contract/authenticate.ts'
 import { AuthenticateReply, type LegacyApiSession } from '../../contract/current-api-session.ts'
-import { DoneReply } from '../../contract/envelope.ts'
 import { PRIMARY_METHODS, type PrimaryMethod } from '../../domain/identities/primary-methods.ts'
 import type { PrimaryCredential } from '../../domain/login/prove-primary.ts'
 import { invalid } from '../../domain/refusals.ts'
@@ -22,7 +21,6 @@ import { fieldsBody } from '../reading/declared-body.ts'
 import { codeField, type Fields, passwordCredentials, textList } from '../reading/fields.ts'
 import { deviceCookie, shownDevice } from '../reading/known-device.ts'
 import { expiryHeaders } from '../router.ts'
-import { done } from './answers.ts'
 import type { Api } from './api.ts'
 import { readClient } from './client-info.ts'
 import { sessionBody } from './current/current-api-session.ts'
@@ -82,20 +80,18 @@ export function addAuthenticate(api: Api, ports: SessionPorts): void {
     },
   )
 
-  api.add(
+  api.act(
     {
       method: 'POST',
       path: '/authenticate/mfa',
       access: 'partial',
       summary: 'Prove the TOTP code of a partial session',
       body: fieldsBody(Code),
-      answers: { 200: DoneReply },
       codes: ['MFA_INVALID_TOKEN', 'MFA_NOT_ENROLLED', 'RATE_LIMITED'],
     },
     async ({ body, session, caller }) => {
       const answer = codeField(bodyFields(body))
       await proveInSession(ports, { factor: 'totp', session }, { answer, caller })
-      return done()
     },
   )
 }

@@ -1,7 +1,5 @@
 /** /api-sessions and /identities/{id}/api-sessions of the management API: API 3.3, 4.7. Tokens are never returned. */
-import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
 import type { CurrentApiSession } from '../../contract/current-api-session.ts'
-import { DoneReply } from '../../contract/envelope.ts'
 import {
   ApiSessionListReply,
   ApiSessionReply,
@@ -18,7 +16,7 @@ import {
 } from '../../domain/management/manage-sessions.ts'
 import type { SessionPorts } from '../../domain/sessions/ports.ts'
 import type { SessionDetail } from '../../domain/sessions/session-detail.ts'
-import { doneAfter, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
+import { found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { sessionBody } from '../edge-api/current/current-api-session.ts'
 import { jsonBody } from '../reading/declared-body.ts'
@@ -51,21 +49,20 @@ export function addApiSessions(api: Api, ports: SessionPorts): void {
       summary: 'Read a session',
       answers: { 200: ApiSessionReply },
     },
-    async ({ path }) => found(show(await findSession(ports, idIn<ApiSessionId>(path)))),
+    async ({ path }) => found(show(await findSession(ports, idIn(path)))),
   )
 
-  api.add(
+  api.act(
     {
       method: 'DELETE',
       path: '/api-sessions/:id',
       access: 'admin',
       summary: 'End a session',
-      answers: { 200: DoneReply },
     },
-    ({ path, caller }) => doneAfter(endSessionById(ports, idIn<ApiSessionId>(path), caller)),
+    ({ path, caller }) => endSessionById(ports, idIn(path), caller),
   )
 
-  api.add(
+  api.act(
     {
       method: 'POST',
       path: '/api-sessions/end-all',
@@ -73,9 +70,8 @@ export function addApiSessions(api: Api, ports: SessionPorts): void {
       summary: 'End the sessions of all identities',
       description: 'Your own, too.',
       body: jsonBody(EndAll),
-      answers: { 200: DoneReply },
     },
-    ({ caller }) => doneAfter(endAllSessions(ports, caller)),
+    ({ caller }) => endAllSessions(ports, caller),
   )
 
   api.add(
@@ -88,19 +84,18 @@ export function addApiSessions(api: Api, ports: SessionPorts): void {
       answers: { 200: ApiSessionListReply },
     },
     async ({ path, list }) => {
-      const own = await listSessionsOf(ports, idIn<IdentityId>(path), list)
+      const own = await listSessionsOf(ports, idIn(path), list)
       return listed(API_SESSION_FIELDS, list, own, show)
     },
   )
 
-  api.add(
+  api.act(
     {
       method: 'DELETE',
       path: OF_IDENTITY,
       access: 'admin',
       summary: 'End all sessions of an identity',
-      answers: { 200: DoneReply },
     },
-    ({ path, caller }) => doneAfter(endSessionsOf(ports, idIn<IdentityId>(path), caller)),
+    ({ path, caller }) => endSessionsOf(ports, idIn(path), caller),
   )
 }

@@ -1,10 +1,10 @@
 /** /authenticators of the management API: API 3.3, 4.2. Password hashes are never returned. */
 
 import type { z } from 'zod'
-import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
+import type { IdentityId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import { CreatedReply, DoneReply } from '../../contract/envelope.ts'
+import { CreatedReply } from '../../contract/envelope.ts'
 import {
   type Authenticator,
   AuthenticatorListReply,
@@ -30,8 +30,6 @@ import { invalid } from '../../domain/refusals.ts'
 import { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authenticator.ts'
 import {
   created,
-  done,
-  doneAfter,
   found,
   idIn,
   listed,
@@ -107,7 +105,7 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
       found(authenticatorBody(await findAuthenticator(ports, idIn(path)), ports.clock.now())),
   )
 
-  api.add(
+  api.act(
     {
       method: 'PUT',
       path: ONE,
@@ -115,18 +113,16 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
       summary: 'Replace a password or a certificate',
       description: RESET,
       body: deferredBody(NewAuthenticator, { mayOmit: ['method', 'identityId'] }),
-      answers: { 200: DoneReply },
       codes: [...CREDENTIAL_CODES, 'LAST_ADMINISTRATOR'],
     },
     async ({ path, body, input, caller }) => {
       const replaced = (current: domain.Authenticator) =>
         changeOf(input(withFixed(fixedFields(current), body)))
-      await updateAuthenticator(ports, idIn<AuthenticatorId>(path), replaced, caller)
-      return done()
+      await updateAuthenticator(ports, idIn(path), replaced, caller)
     },
   )
 
-  api.add(
+  api.act(
     {
       method: 'PATCH',
       path: ONE,
@@ -134,32 +130,28 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
       summary: 'Change a password or a certificate',
       description: RESET,
       body: deferredBody(ChangedAuthenticator),
-      answers: { 200: DoneReply },
       codes: [...CREDENTIAL_CODES, 'LAST_ADMINISTRATOR'],
     },
     async ({ path, body, input, caller }) => {
       const changed = (current: domain.Authenticator) =>
         changeOf(input(patchedCredential(current, withFixed(fixedFields(current), body))))
-      await updateAuthenticator(ports, idIn<AuthenticatorId>(path), changed, caller)
-      return done()
+      await updateAuthenticator(ports, idIn(path), changed, caller)
     },
   )
 
-  api.add(
+  api.act(
     {
       method: 'DELETE',
       path: ONE,
       access: 'admin',
       summary: 'Delete an authenticator',
       description: 'Ends the sessions that began with it.',
-      answers: { 200: DoneReply },
       codes: ['LAST_ADMINISTRATOR'],
     },
-    ({ path, caller }) =>
-      doneAfter(removeAuthenticator(ports, idIn<AuthenticatorId>(path), caller)),
+    ({ path, caller }) => removeAuthenticator(ports, idIn(path), caller),
   )
 
-  api.add(
+  api.act(
     {
       method: 'POST',
       path: `${ONE}/unlock`,
@@ -167,10 +159,8 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
       summary: 'Unlock a password',
       description: 'Also deletes its failures.',
       body: jsonBody(Nothing),
-      answers: { 200: DoneReply },
     },
-    ({ path, caller }) =>
-      doneAfter(unlockAuthenticator(ports, idIn<AuthenticatorId>(path), caller)),
+    ({ path, caller }) => unlockAuthenticator(ports, idIn(path), caller),
   )
 }
 

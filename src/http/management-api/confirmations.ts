@@ -2,7 +2,6 @@
  * /endings, /routers and the ledger of a session, on the management API; /endings on the client API, without
  * names. D-382, D-384.
  */
-import type { ApiSessionId } from '../../base/ids.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { toRfc3339 } from '../../base/time/instant.ts'
 import {
@@ -64,8 +63,7 @@ export function addConfirmations(api: Api, ports: Ports): void {
         'sessions that have ended, as long as the audit log has their events.',
       answers: { 200: LedgerReply },
     },
-    async ({ path }) =>
-      found(showLedger(await ledger.sessionLedger(ports, idIn<ApiSessionId>(path)))),
+    async ({ path }) => found(showLedger(await ledger.sessionLedger(ports, idIn(path)))),
   )
 
   api.add(

@@ -2,10 +2,9 @@
  * /enrollments of the management API, and the enrollments of other entities: API 3.3, 4.3. Token and JWT are returned
  * only once, in the response that creates them.
  */
-import type { AuthenticatorId, CaId, EnrollmentId, IdentityId } from '../../base/ids.ts'
+import type { CaId, IdentityId } from '../../base/ids.ts'
 import type { Vault } from '../../base/secrets/vault.ts'
 import { fromRfc3339, type Instant, toRfc3339 } from '../../base/time/instant.ts'
-import { DoneReply } from '../../contract/envelope.ts'
 import * as contract from '../../contract/management/enrollments.ts'
 import {
   type Enrollment,
@@ -31,7 +30,7 @@ import {
   listEnrollmentsOf,
 } from '../../domain/management/read-enrollments.ts'
 import { ENROLLMENT_OF_ANY_METHOD } from '../../entities/enrollment.ts'
-import { doneAfter, found, idIn, listed, made, reference, selfLink } from '../edge-api/answers.ts'
+import { found, idIn, listed, made, reference, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { managedFields } from '../edge-api/described-body.ts'
 import { jsonBody } from '../reading/declared-body.ts'
@@ -97,16 +96,15 @@ export function addEnrollments(api: Api, ports: ManagementPorts): void {
     },
   )
 
-  api.add(
+  api.act(
     {
       method: 'DELETE',
       path: ONE,
       access: 'admin',
       summary: 'Withdraw an enrollment',
       description: 'Its token stops working.',
-      answers: { 200: DoneReply },
     },
-    ({ path, caller }) => doneAfter(deleteEnrollment(ports, idIn<EnrollmentId>(path), caller)),
+    ({ path, caller }) => deleteEnrollment(ports, idIn(path), caller),
   )
 
   api.add(
@@ -121,12 +119,7 @@ export function addEnrollments(api: Api, ports: ManagementPorts): void {
       codes: ['ENROLLMENT_USED'],
     },
     async ({ path, input, caller }) => {
-      const invitation = await refreshEnrollment(
-        ports,
-        idIn<EnrollmentId>(path),
-        endOf(input),
-        caller,
-      )
+      const invitation = await refreshEnrollment(ports, idIn(path), endOf(input), caller)
       return found(invitationBody(invitation))
     },
   )
@@ -158,7 +151,7 @@ export function addEnrollments(api: Api, ports: ManagementPorts): void {
       codes: ['ENROLLMENT_EXISTS', 'LAST_ADMINISTRATOR'],
     },
     async ({ path, input, caller }) => {
-      const invitation = await reEnroll(ports, idIn<AuthenticatorId>(path), endOf(input), caller)
+      const invitation = await reEnroll(ports, idIn(path), endOf(input), caller)
       return made(invitationBody(invitation))
     },
   )

@@ -1,5 +1,4 @@
 /** /events of the management API: the audit log. API 3.3, 4.8. */
-import type { EventId } from '../../base/ids.ts'
 import {
   type Event,
   type EventLine,
@@ -37,7 +36,7 @@ export function addEvents(api: Api, ports: Pick<Stores, 'events'>): void {
       summary: 'Read an audit event',
       answers: { 200: EventReply },
     },
-    async ({ path }) => found(show(orNotFound(await ports.events.find(idIn<EventId>(path))))),
+    async ({ path }) => found(show(orNotFound(await ports.events.find(idIn(path))))),
   )
 }
 

@@ -1,10 +1,9 @@
 /** /identities of the management API: API 3.3, 4.1. */
 
 import type { z } from 'zod'
-import type { AuthPolicyId, IdentityId } from '../../base/ids.ts'
+import type { AuthPolicyId } from '../../base/ids.ts'
 import type { Vault } from '../../base/secrets/vault.ts'
 import type { Instant } from '../../base/time/instant.ts'
-import { DoneReply } from '../../contract/envelope.ts'
 import { AuthenticatorListReply } from '../../contract/management/authenticators.ts'
 import { CreatedIdentityReply } from '../../contract/management/enrollments.ts'
 import {
@@ -35,7 +34,7 @@ import {
 } from '../../domain/management/read-identities.ts'
 import { updateIdentity } from '../../domain/management/update-identity.ts'
 import { IDENTITY } from '../../entities/identity.ts'
-import { created, done, doneAfter, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
+import { created, found, idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { patched } from '../edge-api/changed-body.ts'
 import { computedOfIdentity } from '../edge-api/current/current-identity.ts'
@@ -58,7 +57,6 @@ const CHANGE = {
   access: 'admin',
   description: 'Its sessions end if `isAdmin`, `type`, `authPolicyId` or `externalId` changes.',
   body: deferredBody(ChosenIdentity),
-  answers: { 200: DoneReply },
   codes: ['ENTITY_NAME_IN_USE', 'LAST_ADMINISTRATOR'],
 } as const
 
@@ -113,39 +111,34 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
       found(identityBody(await findIdentity(ports, idIn(path)), ports.clock.now(), ports.vault)),
   )
 
-  api.add(
+  api.act(
     { ...CHANGE, method: 'PUT', summary: 'Replace an identity' },
-    async ({ path, body, input, caller }) => {
-      const chosen = () => chosenOf(input(body))
-      await updateIdentity(ports, idIn<IdentityId>(path), chosen, caller)
-      return done()
-    },
+    ({ path, body, input, caller }) =>
+      updateIdentity(ports, idIn(path), () => chosenOf(input(body)), caller),
   )
 
-  api.add(
+  api.act(
     { ...CHANGE, method: 'PATCH', summary: 'Change an identity' },
-    async ({ path, body, input, caller }) => {
+    ({ path, body, input, caller }) => {
       const changed = (current: domain.Identity) =>
         chosenOf(input(patched(chosenFields(IDENTITY, current), body)))
-      await updateIdentity(ports, idIn<IdentityId>(path), changed, caller)
-      return done()
+      return updateIdentity(ports, idIn(path), changed, caller)
     },
   )
 
-  api.add(
+  api.act(
     {
       method: 'DELETE',
       path: ONE,
       access: 'admin',
       summary: 'Delete an identity',
       description: 'With its authenticators, its TOTP and its sessions.',
-      answers: { 200: DoneReply },
       codes: ['LAST_ADMINISTRATOR'],
     },
-    ({ path, caller }) => doneAfter(deleteIdentity(ports, idIn<IdentityId>(path), caller)),
+    ({ path, caller }) => deleteIdentity(ports, idIn(path), caller),
   )
 
-  api.add(
+  api.act(
     {
       method: 'POST',
       path: `${ONE}/disable`,
@@ -153,26 +146,24 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
       summary: 'Disable an identity',
       description: 'Ends all its sessions.',
       body: jsonBody(Disablement),
-      answers: { 200: DoneReply },
       codes: ['LAST_ADMINISTRATOR'],
     },
     ({ path, input: { durationMinutes }, caller }) =>
-      doneAfter(disableIdentity(ports, idIn<IdentityId>(path), durationMinutes, caller)),
+      disableIdentity(ports, idIn(path), durationMinutes, caller),
   )
 
-  api.add(
+  api.act(
     {
       method: 'POST',
       path: `${ONE}/enable`,
       access: 'admin',
       summary: 'Enable an identity',
       body: jsonBody(Nothing),
-      answers: { 200: DoneReply },
     },
-    ({ path, caller }) => doneAfter(enableIdentity(ports, idIn<IdentityId>(path), caller)),
+    ({ path, caller }) => enableIdentity(ports, idIn(path), caller),
   )
 
-  api.add(
+  api.act(
     {
       method: 'DELETE',
       path: `${ONE}/mfa`,
@@ -180,10 +171,9 @@ export function addIdentities(api: Api, ports: ManagementPorts): void {
       summary: 'Remove the second factors of an identity',
       description:
         'For a lost phone: the authenticator app, every passkey and the recovery codes. Ends the sessions that a passkey began.',
-      answers: { 200: DoneReply },
       codes: ['MFA_NOT_ENROLLED'],
     },
-    ({ path, caller }) => doneAfter(removeMfa(ports, idIn<IdentityId>(path), caller)),
+    ({ path, caller }) => removeMfa(ports, idIn(path), caller),
   )
 
   api.add(

@@ -1,10 +1,9 @@
 /** /identities/{id}/passkeys of the management API: D-430. Their owners add them; an administrator sees and removes them. */
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
-import { DoneReply } from '../../contract/envelope.ts'
 import { PasskeysReply } from '../../contract/passkeys.ts'
 import { listPasskeysOf, removePasskey } from '../../domain/management/passkeys/manage-passkeys.ts'
 import type { ManagementPorts } from '../../domain/management/ports.ts'
-import { done, found, idIn } from '../edge-api/answers.ts'
+import { found, idIn } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { passkeyBody } from '../edge-api/passkey-body.ts'
 
@@ -27,19 +26,17 @@ export function addPasskeys(api: Api, ports: ManagementPorts): void {
     },
   )
 
-  api.add(
+  api.act(
     {
       method: 'DELETE',
       path: `${ALL}/:passkeyId`,
       access: 'admin',
       summary: 'Remove a passkey of an identity',
       description: 'Ends the sessions that began with it.',
-      answers: { 200: DoneReply },
     },
     async ({ path, caller }) => {
       const id = path.passkeyId as AuthenticatorId
-      await removePasskey(ports, { identityId: idIn<IdentityId>(path), id }, caller)
-      return done()
+      await removePasskey(ports, { identityId: idIn(path), id }, caller)
     },
   )
 }

@@ -5,13 +5,12 @@ import {
   type CurrentApiSession,
   CurrentApiSessionReply,
 } from '../../../contract/current-api-session.ts'
-import { DoneReply } from '../../../contract/envelope.ts'
 import { authenticatorOf } from '../../../domain/sessions/api-session.ts'
 import { currentSession, logOut } from '../../../domain/sessions/current-session.ts'
 import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import type { SessionDetail } from '../../../domain/sessions/session-detail.ts'
 import { secondsLeft } from '../../router.ts'
-import { doneAfter, found, reference, selfLink } from '../answers.ts'
+import { found, reference, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
 
 export function addCurrentApiSession(api: Api, ports: SessionPorts): void {
@@ -27,16 +26,15 @@ export function addCurrentApiSession(api: Api, ports: SessionPorts): void {
       found(sessionBody(await currentSession(ports, call), call.expiresAt, ports.clock)),
   )
 
-  api.add(
+  api.act(
     {
       method: 'DELETE',
       path: '/current-api-session',
       access: 'logout',
       summary: 'Log out',
       description: 'Ends the session with everything that belongs to it. Needs no second factor.',
-      answers: { 200: DoneReply },
     },
-    ({ session, caller }) => doneAfter(logOut(ports, session, caller)),
+    ({ session, caller }) => logOut(ports, session, caller),
   )
 }
 

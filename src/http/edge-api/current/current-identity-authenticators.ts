@@ -3,9 +3,7 @@
  * identities are 404.
  */
 import type { z } from 'zod'
-import type { AuthenticatorId } from '../../../base/ids.ts'
 import type { Instant } from '../../../base/time/instant.ts'
-import { DoneReply } from '../../../contract/envelope.ts'
 import {
   type Authenticator,
   AuthenticatorListReply,
@@ -30,7 +28,7 @@ import {
   secretOf,
 } from '../../management-api/authenticators.ts'
 import { deferredBody } from '../../reading/declared-body.ts'
-import { done, found, idIn, listed, selfLink } from '../answers.ts'
+import { found, idIn, listed, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
 import { withDefaults, withFixed } from '../changed-body.ts'
 
@@ -75,7 +73,7 @@ export function addCurrentIdentityAuthenticators(api: Api, ports: AccountPorts):
       found(ownBody(await findOwnAuthenticator(ports, session, idIn(path)), clock.now())),
   )
 
-  api.add(
+  api.act(
     {
       ...OWN_PASSWORD,
       method: 'PUT',
@@ -83,17 +81,15 @@ export function addCurrentIdentityAuthenticators(api: Api, ports: AccountPorts):
       access: 'session',
       summary: 'Replace your own password',
       body: deferredBody(ReplacedOwn, { mayOmit: ['method', 'identityId', 'certPem', 'username'] }),
-      answers: { 200: DoneReply },
     },
     async ({ path, body, input, session, caller }) => {
       const replaced = (current: domain.Authenticator) =>
         changeOf(input(withFixed(stays(current), withDefaults(ownName(current), body))))
-      await updateOwnAuthenticator(ports, session, idIn<AuthenticatorId>(path), replaced, caller)
-      return done()
+      await updateOwnAuthenticator(ports, session, idIn(path), replaced, caller)
     },
   )
 
-  api.add(
+  api.act(
     {
       ...OWN_PASSWORD,
       method: 'PATCH',
@@ -101,13 +97,11 @@ export function addCurrentIdentityAuthenticators(api: Api, ports: AccountPorts):
       access: 'session',
       summary: 'Change your own password',
       body: deferredBody(ChangedOwn),
-      answers: { 200: DoneReply },
     },
     async ({ path, body, input, session, caller }) => {
       const changed = (current: domain.Authenticator) =>
         changeOf(input(patchedCredential(current, withFixed(stays(current), body))))
-      await updateOwnAuthenticator(ports, session, idIn<AuthenticatorId>(path), changed, caller)
-      return done()
+      await updateOwnAuthenticator(ports, session, idIn(path), changed, caller)
     },
   )
 }

@@ -4,7 +4,6 @@
  */
 
 import { Code, Ignored, OptionalCode } from '../../../contract/authenticate.ts'
-import { DoneReply } from '../../../contract/envelope.ts'
 import {
   FreshRecoveryCodesReply,
   type MfaEnrollment,
@@ -36,7 +35,7 @@ import { fieldsBody } from '../../reading/declared-body.ts'
 import { codeField } from '../../reading/fields.ts'
 import { type RequestHead, rawValues } from '../../reading/header-fields.ts'
 import { preferencesOf } from '../../reading/negotiation.ts'
-import { done, found, made, selfLink } from '../answers.ts'
+import { found, made, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
 
 const MFA = '/current-identity/mfa'
@@ -83,7 +82,7 @@ export function addCurrentIdentityMfa(
     async (call) => found(enrollmentBody(await findEnrollmentInSession(ports, atHost(call)))),
   )
 
-  api.add(
+  api.act(
     {
       method: 'DELETE',
       path: MFA,
@@ -92,7 +91,6 @@ export function addCurrentIdentityMfa(
       description: 'Removing a verified one needs a full session and a code.',
       headers: CODE_FIELD,
       body: fieldsBody(OptionalCode),
-      answers: { 200: DoneReply },
       codes: [
         'MFA_INVALID_TOKEN',
         'MFA_ENROLLMENT_NOT_STARTED',
@@ -103,11 +101,10 @@ export function addCurrentIdentityMfa(
     async (call) => {
       const given = { answer: readCode(call), caller: call.caller }
       await removeEnrollmentInSession(ports, totpOf(call), given)
-      return done()
     },
   )
 
-  api.add(
+  api.act(
     {
       method: 'POST',
       path: `${MFA}/verify`,
@@ -115,7 +112,6 @@ export function addCurrentIdentityMfa(
       summary: 'Prove the authenticator app of a pending TOTP enrollment',
       description: 'Completes a partial legacy session that needed a code.',
       body: fieldsBody(Code),
-      answers: { 200: DoneReply },
       codes: [
         'MFA_INVALID_TOKEN',
         'MFA_ENROLLMENT_NOT_STARTED',
@@ -127,7 +123,6 @@ export function addCurrentIdentityMfa(
     async (call) => {
       const given = { answer: codeField(bodyFields(call.body)), caller: call.caller }
       await verifyEnrollmentInSession(ports, totpOf(call), given)
-      return done()
     },
   )
 

@@ -2,9 +2,7 @@
  * /current-identity/passkeys and /authenticate/passkey, on both APIs: the caller's passkeys. D-434, D-437. Adding one also
  * works with a partial legacy session, which it completes; the rest needs a full one.
  */
-import type { AuthenticatorId } from '../../../base/ids.ts'
 import { Ignored } from '../../../contract/authenticate.ts'
-import { DoneReply } from '../../../contract/envelope.ts'
 import {
   NewPasskey,
   PasskeyAnswer,
@@ -34,7 +32,7 @@ import { fieldsBody } from '../../reading/declared-body.ts'
 import { textField } from '../../reading/fields.ts'
 import type { RequestHead } from '../../reading/header-fields.ts'
 import { newPasskeyAnswer, passkeyAnswer } from '../../reading/passkey-fields.ts'
-import { done, found, idIn, made } from '../answers.ts'
+import { found, idIn, made } from '../answers.ts'
 import type { Api } from '../api.ts'
 import { passkeyBody } from '../passkey-body.ts'
 
@@ -70,20 +68,18 @@ export function addCurrentIdentityPasskeys(
     )
   }
 
-  api.add(
+  api.act(
     {
       method: 'POST',
       path: PROVE,
       access: 'partial',
       summary: 'Prove a passkey of a partial session',
       body: fieldsBody(PasskeyAnswer),
-      answers: { 200: DoneReply },
       codes: ['PASSKEY_INVALID', 'MFA_INVALID_TOKEN', 'MFA_NOT_ENROLLED', 'RATE_LIMITED'],
     },
     async (call) => {
       const given = { answer: passkeyAnswer(bodyFields(call.body)), caller: call.caller }
       await proveInSession(ports, { ...ownOf(call), factor: 'passkey' }, given)
-      return done()
     },
   )
 
@@ -145,23 +141,21 @@ export function addCurrentIdentityPasskeys(
     },
   )
 
-  api.add(
+  api.act(
     {
       method: 'PATCH',
       path: ONE,
       access: 'session',
       summary: 'Rename a passkey',
       body: fieldsBody(RenamedPasskey),
-      answers: { 200: DoneReply },
     },
     async (call) => {
       const name = textField(bodyFields(call.body), 'name', LONGEST_PASSKEY_NAME)
-      await renameOwnPasskey(ports, ownOf(call), idIn<AuthenticatorId>(call.path), name)
-      return done()
+      await renameOwnPasskey(ports, ownOf(call), idIn(call.path), name)
     },
   )
 
-  api.add(
+  api.act(
     {
       method: 'DELETE',
       path: ONE,
@@ -171,13 +165,11 @@ export function addCurrentIdentityPasskeys(
         'Needs the answer of a passkey, a code of the authenticator app, or a recovery code. Ends the sessions that began ' +
         'with it.',
       body: fieldsBody(PasskeyAnswer),
-      answers: { 200: DoneReply },
       codes: ['PASSKEY_INVALID', 'MFA_INVALID_TOKEN', 'MFA_NOT_ENROLLED', 'RATE_LIMITED'],
     },
     async (call) => {
       const given = { answer: passkeyAnswer(bodyFields(call.body)), caller: call.caller }
-      await removeOwnPasskey(ports, ownOf(call), idIn<AuthenticatorId>(call.path), given)
-      return done()
+      await removeOwnPasskey(ports, ownOf(call), idIn(call.path), given)
     },
   )
 }

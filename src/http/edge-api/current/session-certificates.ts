@@ -4,7 +4,6 @@
  */
 
 import { toRfc3339 } from '../../../base/time/instant.ts'
-import { DoneReply } from '../../../contract/envelope.ts'
 import {
   type CreatedSessionCertificate,
   CreatedSessionCertificateReply,
@@ -23,7 +22,7 @@ import {
   removeSessionCertificate,
 } from '../../../domain/sessions/session-certificates.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
-import { doneAfter, found, idIn, listed, made, selfLink } from '../answers.ts'
+import { found, idIn, listed, made, selfLink } from '../answers.ts'
 import type { Api } from '../api.ts'
 
 const ALL = '/current-api-session/certificates'
@@ -86,16 +85,14 @@ export function addSessionCertificates(api: Api, ports: SessionPorts): void {
       found(detail(await findSessionCertificate(ports, session, idIn(path)))),
   )
 
-  api.add(
+  api.act(
     {
       method: 'DELETE',
       path: ONE,
       access: 'session',
       summary: 'Remove a certificate of your session',
       description: 'Edge routers refuse it within a second.',
-      answers: { 200: DoneReply },
     },
-    ({ session, path, caller }) =>
-      doneAfter(removeSessionCertificate(ports, session, idIn(path), caller)),
+    ({ session, path, caller }) => removeSessionCertificate(ports, session, idIn(path), caller),
   )
 }

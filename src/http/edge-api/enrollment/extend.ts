@@ -2,7 +2,6 @@
  * POST /current-identity/authenticators/{id}/extend and …/extend-verify, on both APIs: renews the certificate of the
  * connection. API 3.1; D-130.
  */
-import { DoneReply } from '../../../contract/envelope.ts'
 import {
   ExtendAuthenticator,
   ExtendedAuthenticatorReply,
@@ -11,7 +10,7 @@ import {
 import type { EnrollmentPorts } from '../../../domain/enrollments/ports.ts'
 import { confirmRenewal, extendCertificate } from '../../../domain/enrollments/renewal/renew.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
-import { doneAfter, found, idIn } from '../answers.ts'
+import { found, idIn } from '../answers.ts'
 import type { Api } from '../api.ts'
 
 const ONE = '/current-identity/authenticators/:id'
@@ -41,7 +40,7 @@ export function addExtend(api: Api, ports: EnrollmentPorts): void {
     },
   )
 
-  api.add(
+  api.act(
     {
       method: 'POST',
       path: `${ONE}/extend-verify`,
@@ -49,7 +48,6 @@ export function addExtend(api: Api, ports: EnrollmentPorts): void {
       summary: 'Confirm a renewed certificate',
       description: 'From then on the old one is refused.',
       body: jsonBody(VerifyExtended),
-      answers: { 200: DoneReply },
       codes: [
         'FORBIDDEN',
         'INVALID_CERT_PEM',
@@ -59,8 +57,6 @@ export function addExtend(api: Api, ports: EnrollmentPorts): void {
       ],
     },
     ({ session, path, input: { clientCert: pem }, caller, certificateChain }) =>
-      doneAfter(
-        confirmRenewal(ports, session, idIn(path), { pem, shown: certificateChain() }, caller),
-      ),
+      confirmRenewal(ports, session, idIn(path), { pem, shown: certificateChain() }, caller),
   )
 }

@@ -1,16 +1,14 @@
 /** POST /router-confirmations, on the client API: a router confirms a mark of its feed. D-381, D-383. */
 import type { ApiSessionId } from '../../../base/ids.ts'
-import { DoneReply } from '../../../contract/envelope.ts'
 import { RouterConfirmation } from '../../../contract/router-checks.ts'
 import type { CallPorts } from '../../../domain/calls/ports.ts'
 import { authenticateRouter } from '../../../domain/calls/routers/authenticate-router.ts'
 import { confirmForRouter } from '../../../domain/calls/routers/confirm.ts'
 import { jsonBody } from '../../reading/declared-body.ts'
-import { done } from '../answers.ts'
 import type { Api } from '../api.ts'
 
 export function addRouterConfirmations(api: Api, ports: CallPorts): void {
-  api.add(
+  api.act(
     {
       method: 'POST',
       path: '/router-confirmations',
@@ -18,7 +16,6 @@ export function addRouterConfirmations(api: Api, ports: CallPorts): void {
       cors: 'none',
       summary: 'Confirm what was applied of the feed, as an edge router',
       body: jsonBody(RouterConfirmation),
-      answers: { 200: DoneReply },
       codes: ['INVALID_AUTH', 'RATE_LIMITED'],
     },
     async ({ input, caller, certificateChain }) => {
@@ -26,7 +23,6 @@ export function addRouterConfirmations(api: Api, ports: CallPorts): void {
       const routerId = await authenticateRouter(ports, certificateChain(), caller)
       const sessionIds = input.sessionIds as ApiSessionId[]
       confirmForRouter(ports, routerId, { run, mark, sessionIds })
-      return done()
     },
   )
 }

@@ -2,7 +2,6 @@
 
 import type { z } from 'zod'
 import type { CaId } from '../../../base/ids.ts'
-import { DoneReply } from '../../../contract/envelope.ts'
 import * as contract from '../../../contract/management/cas.ts'
 import type { Ca } from '../../../domain/certificates/third-party/ca.ts'
 import { CA_FIELDS } from '../../../domain/lists/fields.ts'
@@ -18,7 +17,7 @@ import {
 import type { ManagementPorts } from '../../../domain/management/ports.ts'
 import { CA } from '../../../entities/ca.ts'
 import { text } from '../../answer.ts'
-import { done, idIn, selfLink } from '../../edge-api/answers.ts'
+import { idIn, selfLink } from '../../edge-api/answers.ts'
 import type { Api } from '../../edge-api/api.ts'
 import { chosenFields, managedFields } from '../../edge-api/described-body.ts'
 import { textBody } from '../../reading/declared-body.ts'
@@ -57,7 +56,7 @@ export function addCas(api: Api, ports: ManagementPorts): void {
     },
   })
 
-  api.add(
+  api.act(
     {
       method: 'POST',
       path: `${ONE}/verify`,
@@ -66,7 +65,6 @@ export function addCas(api: Api, ports: ManagementPorts): void {
       body: textBody(
         'A certificate in PEM that the CA has signed, with the `verificationToken` as its common name.',
       ),
-      answers: { 200: DoneReply },
       codes: [
         'INVALID_CERT_PEM',
         'CERT_FAILED_VALIDATION',
@@ -76,8 +74,7 @@ export function addCas(api: Api, ports: ManagementPorts): void {
     },
     async ({ path, body, caller }) => {
       const pem = body.kind === 'text' ? body.text : ''
-      await verifyCa(ports, idIn<CaId>(path), pem, caller)
-      return done()
+      await verifyCa(ports, idIn(path), pem, caller)
     },
   )
 

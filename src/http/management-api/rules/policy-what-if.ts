@@ -1,5 +1,4 @@
 /** POST /auth-policies/{id}/what-if: what a change would do, without making it. API 3.3, D-365. */
-import type { AuthPolicyId } from '../../../base/ids.ts'
 import { toRfc3339 } from '../../../base/time/instant.ts'
 import { NewAuthPolicy } from '../../../contract/management/auth-policies.ts'
 import * as contract from '../../../contract/management/auth-policy-preview.ts'
@@ -31,7 +30,7 @@ export function addPolicyWhatIf(api: Api, ports: WhatIfPorts): void {
     async ({ path, body, input, caller }) => {
       const change = patchedPolicy(body, input)
       const preview = await withFieldNames(spellingIn(body), () =>
-        previewPolicy(ports, idIn<AuthPolicyId>(path), change, caller),
+        previewPolicy(ports, idIn(path), change, caller),
       )
       return found(previewBody(preview))
     },

@@ -1,19 +1,11 @@
 /** The routes that policies, signers and CAs have alike: create, list, read, replace, change, delete. API 3.3, D-331. */
 import type { z } from 'zod'
-import { CreatedReply, DoneReply, type ListMeta } from '../../../contract/envelope.ts'
+import { CreatedReply, type ListMeta } from '../../../contract/envelope.ts'
 import type { Caller } from '../../../domain/audit/events.ts'
 import type { ListFields, ListQuery } from '../../../domain/lists/list-query.ts'
 import type { PageOf } from '../../../domain/paging.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
-import {
-  created,
-  done,
-  doneAfter,
-  type Envelope,
-  found,
-  idIn,
-  listed,
-} from '../../edge-api/answers.ts'
+import { created, type Envelope, found, idIn, listed } from '../../edge-api/answers.ts'
 import type { Api } from '../../edge-api/api.ts'
 import { patched, withDefaults } from '../../edge-api/changed-body.ts'
 import { type FieldNames, withFieldNames } from '../../edge-api/field-names.ts'
@@ -105,53 +97,48 @@ export function addRuleRoutes<Id extends string, Rule, New extends object, Detai
       summary: `Read ${one}`,
       answers: { 200: replies.one },
     },
-    async ({ path }) => found(rule.show(await rule.find(idIn<Id>(path)))),
+    async ({ path }) => found(rule.show(await rule.find(idIn(path)))),
   )
 
-  api.add(
+  api.act(
     {
       method: 'PUT',
       path: onePath,
       access: 'admin',
       summary: `Replace ${one}`,
       body: deferredBody(shape, fixed.length === 0 ? {} : { mayOmit: fixed }),
-      answers: { 200: DoneReply },
       codes: update.codes,
     },
     async ({ path, body, input, caller }) => {
       const replaced = (current: Rule) =>
         input(withDefaults(Object.fromEntries(fixed.map((name) => [name, current[name]])), body))
-      await withFieldNames(fieldNames(body), () => update.run(idIn<Id>(path), replaced, caller))
-      return done()
+      await withFieldNames(fieldNames(body), () => update.run(idIn(path), replaced, caller))
     },
   )
 
-  api.add(
+  api.act(
     {
       method: 'PATCH',
       path: onePath,
       access: 'admin',
       summary: `Change ${one}`,
       body: deferredBody(shape),
-      answers: { 200: DoneReply },
       codes: update.codes,
     },
     async ({ path, body, input, caller }) => {
       const changed = (current: Rule) => input(patched(update.bodyOf(current), completed(body)))
-      await withFieldNames(fieldNames(body), () => update.run(idIn<Id>(path), changed, caller))
-      return done()
+      await withFieldNames(fieldNames(body), () => update.run(idIn(path), changed, caller))
     },
   )
 
-  api.add(
+  api.act(
     {
       method: 'DELETE',
       path: onePath,
       access: 'admin',
       summary: `Delete ${one}`,
-      answers: { 200: DoneReply },
       codes: remove.codes,
     },
-    ({ path, caller }) => doneAfter(remove.run(idIn<Id>(path), caller)),
+    ({ path, caller }) => remove.run(idIn(path), caller),
   )
 }
