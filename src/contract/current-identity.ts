@@ -1,10 +1,8 @@
 /** GET /current-identity: API 4.1. */
-import type { z } from 'zod'
 import { IDENTITY } from '../entities/identity.ts'
 import { ownShape } from './described.ts'
 import { detail } from './envelope.ts'
 
 export const CurrentIdentity = ownShape(IDENTITY)
-export type CurrentIdentity = z.infer<typeof CurrentIdentity>
 
 export const CurrentIdentityReply = detail(CurrentIdentity)

@@ -9,23 +9,21 @@ const AnyMap = z.record(z.string(), z.unknown())
 /** A field in JSON: times are text, missing values are null. */
 export type JsonOf<F extends Field> = F extends { isOptional: true } ? Given<F> | null : Given<F>
 
-type Given<F extends Field> = F['type'] extends 'time'
-  ? string
-  : F['type'] extends 'texts'
-    ? string[]
-    : F['type'] extends 'map'
-      ? z.infer<typeof Tags>
-      : F['type'] extends 'text-map'
-        ? z.infer<typeof TextMap>
-        : F['type'] extends 'any-map'
-          ? z.infer<typeof AnyMap>
-          : F['type'] extends 'reference'
-            ? z.infer<typeof Reference>
-            : F extends { choices: readonly string[] }
-              ? ValueOf<F>
-              : F['type'] extends 'text'
-                ? string
-                : ValueOf<F>
+type Given<F extends Field> = F extends { choices: readonly string[] }
+  ? ValueOf<F>
+  : Json[F['type']]
+
+interface Json {
+  text: string
+  number: number
+  boolean: boolean
+  time: string
+  texts: string[]
+  map: z.infer<typeof Tags>
+  'text-map': z.infer<typeof TextMap>
+  'any-map': z.infer<typeof AnyMap>
+  reference: z.infer<typeof Reference>
+}
 
 type ShapeOf<F extends Fields, Name extends keyof F> = {
   [N in Name]: z.ZodType<JsonOf<F[N]>>

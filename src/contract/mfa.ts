@@ -16,7 +16,6 @@ export type MfaEnrollment = z.infer<typeof MfaEnrollment>
 export const StartedMfaEnrollment = MfaEnrollment.extend({
   recoveryCodes: z.array(z.string()).describe('Returned only in this response.'),
 })
-export type StartedMfaEnrollment = z.infer<typeof StartedMfaEnrollment>
 
 export const MfaEnrollmentReply = detail(MfaEnrollment)
 export const StartedMfaEnrollmentReply = detail(StartedMfaEnrollment)

@@ -24,6 +24,5 @@ export const SignerProposal = z.strictObject({
     .array(z.string())
     .describe('The claims that the provider says it has; not part of a signer.'),
 })
-export type SignerProposal = z.infer<typeof SignerProposal>
 
 export const SignerProposalReply = detail(SignerProposal)
