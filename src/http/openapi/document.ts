@@ -101,25 +101,12 @@ function describe(
 }
 
 function parametersOf(path: string, operation: Operation): readonly OpenApiParameter[] {
-  const schema = { type: 'string' }
-  const optional = (
-    place: 'query' | 'header',
-    names: Readonly<Record<string, string>> | undefined,
-  ) =>
-    Object.entries(names ?? {}).map(([name, description]) => ({
-      name,
-      in: place,
-      required: false,
-      description,
-      schema,
-    }))
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
-    name,
-    in: 'path' as const,
+    ...parameter('path', name, 'The id of the entity.'),
     required: true,
-    description: 'The id of the entity.',
-    schema,
   }))
+  const optional = (place: 'query' | 'header', names: Readonly<Record<string, string>> = {}) =>
+    Object.entries(names).map(([name, description]) => parameter(place, name, description))
   return [
     ...inPath,
     ...(operation.list === undefined
@@ -130,22 +117,27 @@ function parametersOf(path: string, operation: Operation): readonly OpenApiParam
   ]
 }
 
+function parameter(
+  place: OpenApiParameter['in'],
+  name: string,
+  description: string,
+  schema: JsonSchema = { type: 'string' },
+): OpenApiParameter {
+  return { name, in: place, required: false, description, schema }
+}
+
 /** API 2. */
 const PAGE_PARAMETERS: readonly OpenApiParameter[] = [
-  {
-    name: 'limit',
-    in: 'query',
-    required: false,
-    description: 'How many rows, at most 500. A larger number means 500.',
-    schema: { type: 'integer', minimum: 1, default: 10 },
-  },
-  {
-    name: 'offset',
-    in: 'query',
-    required: false,
-    description: 'How many rows to skip.',
-    schema: { type: 'integer', minimum: 0, default: 0 },
-  },
+  parameter('query', 'limit', 'How many rows, at most 500. A larger number means 500.', {
+    type: 'integer',
+    minimum: 1,
+    default: 10,
+  }),
+  parameter('query', 'offset', 'How many rows to skip.', {
+    type: 'integer',
+    minimum: 0,
+    default: 0,
+  }),
 ]
 
 /** A list without fields is only available in pages. */
@@ -154,21 +146,17 @@ function fieldParameters({ fields }: ListFields): readonly OpenApiParameter[] {
   if (first === undefined) return []
   const [time] = Object.entries(fields).find(([, { type }]) => type === 'time') ?? []
   return [
-    {
-      name: 'sort',
-      in: 'query',
-      required: false,
-      description: 'Up to five of `filterableFields`, each with `asc` or `desc`, joined by commas.',
-      schema: { type: 'string', examples: [time === undefined ? first : `${time} desc, id`] },
-    },
-    {
-      name: 'filter',
-      in: 'query',
-      required: false,
-      description:
-        'Which rows: comparisons of `filterableFields` with `and`, `or`, `not` and parentheses; docs/lists.md.',
-      schema: { type: 'string' },
-    },
+    parameter(
+      'query',
+      'sort',
+      'Up to five of `filterableFields`, each with `asc` or `desc`, joined by commas.',
+      { type: 'string', examples: [time === undefined ? first : `${time} desc, id`] },
+    ),
+    parameter(
+      'query',
+      'filter',
+      'Which rows: comparisons of `filterableFields` with `and`, `or`, `not` and parentheses; docs/lists.md.',
+    ),
   ]
 }
 
