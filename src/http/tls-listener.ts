@@ -5,7 +5,6 @@
 import type { RequestListener } from 'node:http'
 import type { HostPort } from '../base/host-port.ts'
 import { newId, type RequestId } from '../base/ids.ts'
-import type { Log } from '../base/log.ts'
 import type { Random } from '../base/secrets/random.ts'
 import type { Duration } from '../base/time/duration.ts'
 import { CATALOGUE, Failure } from '../errors/catalogue.ts'
@@ -15,7 +14,6 @@ import {
   type HttpsServer,
   type HttpsServerOptions,
   type RawAnswer,
-  type TlsMaterial,
 } from '../https-server/https-server.ts'
 import { listenOnEach } from '../https-server/listen-on-each.ts'
 import { REQUEST_ID_HEADER } from '../protocol/headers.ts'
@@ -35,28 +33,21 @@ export interface TlsListenerOptions
   readonly random: Random
 }
 
-export interface TlsListener extends Pick<HttpsServer, 'close' | 'accept'> {
+export interface TlsListener extends Omit<HttpsServer, 'listen'> {
   /** The port in use: the configured one, or the free port that was chosen. */
   readonly port: number
-  /** Replaces the certificate, the CA names or both, starting with the next handshake. */
-  replaceMaterial(change: Partial<TlsMaterial>): void
 }
 
 export async function openTlsListener(options: TlsListenerOptions): Promise<TlsListener> {
-  const { interfaces, log, name, random } = options
-  const server = createHttpsServer({
+  const { interfaces, openPort } = options
+  const { listen, ...server } = createHttpsServer({
     ...options,
-    onUnreadable: (why) => answerUnreadable(why, { log, random }),
+    onUnreadable: (why) => answerUnreadable(why, options),
   })
-  const { replaceMaterial, accept, close } = server
-  if (options.openPort !== undefined) {
-    return { port: options.openPort, replaceMaterial, accept, close }
-  }
   try {
-    const port = await listenOnEach(interfaces, server.listen, { name, log })
-    return { port, replaceMaterial, accept, close }
+    return { ...server, port: openPort ?? (await listenOnEach(interfaces, listen, options)) }
   } catch (error) {
-    await close(0 as Duration)
+    await server.close(0 as Duration)
     throw error
   }
 }
@@ -64,7 +55,7 @@ export async function openTlsListener(options: TlsListenerOptions): Promise<TlsL
 /** D-39, D-45. */
 function answerUnreadable(
   why: Unreadable,
-  { log, random }: { readonly log: Log; readonly random: Random },
+  { log, random }: Pick<TlsListenerOptions, 'log' | 'random'>,
 ): RawAnswer {
   const failure = new Failure(UNREADABLE_CODES[why])
   const requestId = newId<RequestId>(random)
