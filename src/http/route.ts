@@ -38,6 +38,9 @@ export interface Route {
   readonly operation?: Operation
 }
 
+/** A route as it is declared: by default it ignores the body, and scripts of other origins may not read the response. */
+export type DeclaredRoute = Omit<Route, 'cors' | 'reads'> & Partial<Pick<Route, 'cors' | 'reads'>>
+
 /** One API call. It types the handler and appears in the OpenAPI document (D-264). */
 export interface Operation {
   /** One sentence in the imperative, without a full stop. */

@@ -36,7 +36,13 @@ import { wantedContent } from './reading/negotiation.ts'
 import { fingerprintOf, presentedChain } from './reading/peer-certificate.ts'
 import { presentedProof, usesDpop } from './reading/presented-proof.ts'
 import { recordOf } from './request-record.ts'
-import { ALWAYS, type AuthenticatedAccess, isAnonymous, type Route } from './route.ts'
+import {
+  ALWAYS,
+  type AuthenticatedAccess,
+  type DeclaredRoute,
+  isAnonymous,
+  type Route,
+} from './route.ts'
 
 /** D-44, D-205: the body limit for callers without credentials, on every route, and the limit for other callers. */
 export const BODY_LIMITS = { anonymous: 64 * 1024, authenticated: 1024 * 1024 } as const
@@ -52,7 +58,7 @@ export interface RouteDependencies {
 
 /** Collects the routes of one listener and writes them into its Fastify instance. */
 export interface Router {
-  add<const R extends Route>(
+  add<const R extends DeclaredRoute>(
     route: R,
     handler: (call: Call<R['access']>) => Promise<Answer> | Answer,
   ): void
@@ -71,10 +77,11 @@ export function createRouter(
 ): Router {
   const table: Route[] = []
 
-  function add<const R extends Route>(
-    route: R,
+  function add<const R extends DeclaredRoute>(
+    declared: R,
     handler: (call: Call<R['access']>) => Promise<Answer> | Answer,
   ): void {
+    const route: Route = { cors: 'none', reads: [], ...declared }
     table.push(route)
     const trust = isAnonymous(route) ? 'anonymous' : 'authenticated'
     app.route({

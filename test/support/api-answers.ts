@@ -19,7 +19,8 @@ const BINDINGS = Object.keys(APIS) as readonly ApiBinding[]
 export function apiRoutes(binding: ApiBinding): readonly Route[] {
   const table: Route[] = []
   const router: Router = {
-    add: (route) => void table.push(route),
+    // The routes of an API are complete.
+    add: (route) => void table.push(route as Route),
     close: () => undefined,
     findAddress: () => undefined,
     table,

@@ -52,7 +52,6 @@ export function addAssets(router: Router): void {
       ...SITE_ROUTE,
       method: 'GET',
       url: `${ASSETS_PATH}/:name`,
-      reads: [],
       replies: [200, 304],
     },
     async (call) => {

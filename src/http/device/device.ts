@@ -67,19 +67,17 @@ export function addDevice(router: Router, ports: DevicePorts, listener: AtListen
   const routes = siteRoutes(router, at)
   addDoors(router, at)
 
-  router.add(
-    { ...SITE_ROUTE, method: 'GET', url: DEVICE_PATH, reads: [], replies: [200, 406] },
-    (call) =>
-      withPages(at, call, async () => {
-        const note = DEVICE_NOTES.find((one) => one === cookies.note(call))
-        const answer = devicePage(
-          200,
-          note === undefined
-            ? enterCodePage(call.presentation, { value: givenCode(call) })
-            : answeredPage(call.presentation, note),
-        )
-        return note === undefined ? answer : withCookies(answer, [cookies.clearNote()])
-      }),
+  router.add({ ...SITE_ROUTE, method: 'GET', url: DEVICE_PATH, replies: [200, 406] }, (call) =>
+    withPages(at, call, async () => {
+      const note = DEVICE_NOTES.find((one) => one === cookies.note(call))
+      const answer = devicePage(
+        200,
+        note === undefined
+          ? enterCodePage(call.presentation, { value: givenCode(call) })
+          : answeredPage(call.presentation, note),
+      )
+      return note === undefined ? answer : withCookies(answer, [cookies.clearNote()])
+    }),
   )
 
   // Not `routes.show`: a code that cannot be one is refused before the user signs in.
@@ -88,7 +86,6 @@ export function addDevice(router: Router, ports: DevicePorts, listener: AtListen
       ...SITE_ROUTE,
       method: 'GET',
       url: CONFIRM_DEVICE_PATH,
-      reads: [],
       replies: [200, 302, 403, 406, 429],
     },
     (call) =>

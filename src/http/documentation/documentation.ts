@@ -5,7 +5,7 @@
 import { Failure } from '../../errors/catalogue.ts'
 import { type Answer, page, redirect, text } from '../answer.ts'
 import type { Call } from '../call.ts'
-import type { Route } from '../route.ts'
+import type { DeclaredRoute } from '../route.ts'
 import type { Router } from '../router.ts'
 import { readSiteFiles, type SiteFiles } from './site-files.ts'
 
@@ -13,10 +13,8 @@ const ROUTE = {
   method: 'GET',
   access: 'public',
   face: { json: 'api', pages: true },
-  cors: 'none',
-  reads: [],
   replies: [200, 304],
-} as const satisfies Omit<Route, 'url'>
+} as const satisfies Omit<DeclaredRoute, 'url'>
 
 export function addDocumentation(router: Router): void {
   let files: SiteFiles | undefined

@@ -22,7 +22,6 @@ export const INVITE_ROUTE = {
   // A token in a form is not a session: these pages never send a challenge (R071).
   access: 'public',
   face: { json: 'api', pages: true },
-  cors: 'none',
 } as const satisfies Partial<Route>
 
 /** Adds a form: `answer` gets it only if one of our pages sent it (D-162). */

@@ -37,7 +37,7 @@ import { addInvitedPassword } from './password.ts'
 
 export function addInvite(router: Router, ports: InvitePorts, listener: InviteListener): void {
   router.add(
-    { ...INVITE_ROUTE, method: 'GET', url: INVITE_PATHS.open, reads: [], replies: [200, 406] },
+    { ...INVITE_ROUTE, method: 'GET', url: INVITE_PATHS.open, replies: [200, 406] },
     (call) =>
       withInvitePages(ports, call, async () =>
         invitePage(200, codePage(call.presentation), { script: OPEN_LINK_SOURCE }),

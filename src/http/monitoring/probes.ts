@@ -17,8 +17,6 @@ const PROBE = {
   method: 'GET',
   access: 'public',
   face: { json: 'api', pages: false },
-  cors: 'none',
-  reads: [],
   isProbe: true,
 } as const satisfies Partial<Route>
 

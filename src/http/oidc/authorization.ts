@@ -27,7 +27,6 @@ interface AtListener extends Pick<ListenerParts, 'addresses'> {
 const ROUTE = {
   access: 'public',
   face: { json: 'oauth', pages: true },
-  cors: 'none',
   replies: [200, 302],
 } as const satisfies Partial<Route>
 
@@ -37,7 +36,7 @@ export function addAuthorization(
   listener: AtListener,
   url: string = PATHS.authorization,
 ): void {
-  router.add({ ...ROUTE, url, method: 'GET', reads: [] }, (call) =>
+  router.add({ ...ROUTE, url, method: 'GET' }, (call) =>
     authorize(ports, call, call.query, listener),
   )
   // OIDC Core §3.1.2.1: POST takes the same parameters, as a form. Some clients send them in the query (D-311).

@@ -52,7 +52,6 @@ export function addDiscovery(
         access: 'public',
         face: { json: 'oauth', pages: false },
         cors: 'open',
-        reads: [],
         replies: [200],
       },
       (call) => {

@@ -39,12 +39,11 @@ const ROUTE = {
   url: PATHS.endSession,
   access: 'public',
   face: { json: 'oauth', pages: true },
-  cors: 'none',
 } as const satisfies Partial<Route>
 
 export function addEndSession(router: Router, ports: AccountPorts, at: AtListener): void {
   const listener = { ...at, readEnd: createReadEnd(ports) }
-  router.add({ ...ROUTE, method: 'GET', reads: [], replies: [200, 302] }, (call) =>
+  router.add({ ...ROUTE, method: 'GET', replies: [200, 302] }, (call) =>
     end(ports, call, { parameters: call.query, withoutHint: askToSignOut }, listener),
   )
   router.add(

@@ -19,7 +19,6 @@ export function addIntrospect(router: Router, ports: TokenPorts): void {
       url: PATHS.introspect,
       access: 'session',
       face: { json: 'oauth', pages: false },
-      cors: 'none',
       reads: ['form'],
       replies: [200, 401, 403],
     },

@@ -14,7 +14,6 @@ export function addKeys(router: Router, { signingKeys }: Pick<TokenPorts, 'signi
       access: 'public',
       face: { json: 'oauth', pages: false },
       cors: 'open',
-      reads: [],
       replies: [200],
     },
     () => {

@@ -63,8 +63,6 @@ export function addCallback(router: Router, url: string, { vault, clock }: Callb
       url,
       access: 'public',
       face: { json: 'oauth', pages: true },
-      cors: 'none',
-      reads: [],
       replies: [302],
     },
     ({ query }) => {

@@ -9,7 +9,7 @@ import type { Answer } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { APIS } from '../edge-api/api.ts'
 import { ztSessionOf } from '../reading/bearers.ts'
-import type { Route } from '../route.ts'
+import type { DeclaredRoute } from '../route.ts'
 import type { Router } from '../router.ts'
 import { modelBody } from './models.ts'
 import { type SessionModelPorts, sessionModel } from './session-model.ts'
@@ -76,7 +76,7 @@ function withAliases(declared: ListFields): ListFields {
 }
 
 /** A parameter that would leave identities out is not ignored, because the list would then have all of them. */
-function refuseRoleFilter({ method, url }: Route, query: Call['query']): void {
+function refuseRoleFilter({ method, url }: DeclaredRoute, query: Call['query']): void {
   if (`${method} ${url}` === `GET ${M}/identities` && query.has('roleFilter')) {
     throw invalid('roleFilter', 'is not supported: write anyOf(roleAttributes) = "…" in filter')
   }
@@ -89,7 +89,7 @@ export function reshapedFailure(answer: Answer): Answer {
   return { ...answer, content: { kind: 'json', value: withTotpQueries(content.value) } }
 }
 
-function bodyIn({ method, url, operation }: Route, { body }: Call): Call['body'] {
+function bodyIn({ method, url, operation }: DeclaredRoute, { body }: Call): Call['body'] {
   const prefix = [M, C].find((one) => url.startsWith(one))
   if (prefix === undefined || body.kind !== 'json' || !isJsonObject(body.value)) return body
   const declared = operation?.body
@@ -98,7 +98,7 @@ function bodyIn({ method, url, operation }: Route, { body }: Call): Call['body']
 }
 
 async function answerOut(
-  { method, url }: Route,
+  { method, url }: DeclaredRoute,
   answer: Answer,
   ports: SessionModelPorts,
   call: Call,

@@ -23,18 +23,16 @@ export function addDoors(router: Router, at: SiteAt): void {
   const { callbackPath, confirmPath, signOutPath, signedOutPath, cookies } = site
   const readEnd = createReadEnd(ports)
   router.add(
-    { ...SITE_ROUTE, method: 'GET', url: callbackPath, reads: [], replies: [303, 406, 429] },
+    { ...SITE_ROUTE, method: 'GET', url: callbackPath, replies: [303, 406, 429] },
     (call) => comeIn(at, call),
   )
 
-  router.add(
-    { ...SITE_ROUTE, method: 'GET', url: confirmPath, reads: [], replies: [302, 406] },
-    (call) =>
-      withPages(at, call, async () => {
-        const [asked, ...others] = call.query.get('page') ?? []
-        if (others.length > 0) throw invalid('page', 'is repeated')
-        return redirectToLogin(at, call, site.pageAt(asked ?? '') ?? site.path)
-      }),
+  router.add({ ...SITE_ROUTE, method: 'GET', url: confirmPath, replies: [302, 406] }, (call) =>
+    withPages(at, call, async () => {
+      const [asked, ...others] = call.query.get('page') ?? []
+      if (others.length > 0) throw invalid('page', 'is repeated')
+      return redirectToLogin(at, call, site.pageAt(asked ?? '') ?? site.path)
+    }),
   )
 
   router.add(
@@ -68,18 +66,16 @@ export function addDoors(router: Router, at: SiteAt): void {
       }),
   )
 
-  router.add(
-    { ...SITE_ROUTE, method: 'GET', url: signedOutPath, reads: [], replies: [200, 406] },
-    (call) =>
-      withPages(at, call, async () => {
-        const ending = cookies.ending(call)
-        const thing = ending === undefined ? undefined : readEndingId(ports.vault, ending)
-        const end = await readEnd(thing)
-        const answer = site.page(200, site.signedOut(call.presentation, end))
-        return end === undefined || end.outcome === 'pending'
-          ? answer
-          : withCookies(answer, [cookies.clearEnding()])
-      }),
+  router.add({ ...SITE_ROUTE, method: 'GET', url: signedOutPath, replies: [200, 406] }, (call) =>
+    withPages(at, call, async () => {
+      const ending = cookies.ending(call)
+      const thing = ending === undefined ? undefined : readEndingId(ports.vault, ending)
+      const end = await readEnd(thing)
+      const answer = site.page(200, site.signedOut(call.presentation, end))
+      return end === undefined || end.outcome === 'pending'
+        ? answer
+        : withCookies(answer, [cookies.clearEnding()])
+    }),
   )
 }
 

@@ -120,7 +120,7 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
 
     show(url, content) {
       router.add(
-        { ...SITE_ROUTE, method: 'GET', url, reads: [], replies: [200, 204, 302, 403, 406] },
+        { ...SITE_ROUTE, method: 'GET', url, replies: [200, 204, 302, 403, 406] },
         (call) =>
           withPages(at, call, async () => {
             const here = `${filledIn(url, call.path)}${queryOf(call)}`

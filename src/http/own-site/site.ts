@@ -66,7 +66,6 @@ export const SITE_ROUTE = {
   // A user without a cookie is redirected to the login; these pages never send a challenge (R071).
   access: 'public',
   face: { json: 'api', pages: true },
-  cors: 'none',
 } as const satisfies Partial<Route>
 
 /** 303, so that a reload does not repeat the POST. */

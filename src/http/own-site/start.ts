@@ -20,9 +20,8 @@ export function addStart(
   listener: Pick<ListenerParts, 'addresses'>,
   sites: { readonly account: Site | undefined; readonly console: Site | undefined },
 ): void {
-  router.add(
-    { ...SITE_ROUTE, method: 'GET', url: START_PATH, reads: [], replies: [302] },
-    async (call) => leadTo(await pathFor(call)),
+  router.add({ ...SITE_ROUTE, method: 'GET', url: START_PATH, replies: [302] }, async (call) =>
+    leadTo(await pathFor(call)),
   )
 
   async function pathFor(call: Call): Promise<string> {

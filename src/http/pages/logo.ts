@@ -17,8 +17,6 @@ export function addLogo(router: Router, { branding }: Pick<ListenerParts, 'brand
       url: LOGO_PATH,
       access: 'public',
       face: { json: 'api', pages: false },
-      cors: 'none',
-      reads: [],
       replies: [200],
     },
     () => ({

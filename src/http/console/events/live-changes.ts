@@ -56,7 +56,7 @@ export function addLiveChanges(
   })
 
   router.add(
-    { ...SITE_ROUTE, method: 'GET', url: STREAM_PATH, reads: [], replies: [200, 204, 403] },
+    { ...SITE_ROUTE, method: 'GET', url: STREAM_PATH, replies: [200, 204, 403] },
     async (call) => {
       const visitor = await visitorOf(at, call)
       // RFC 9110 §15.3.5 and the HTML standard: a browser does not connect again after 204.

@@ -39,7 +39,7 @@ export function addLoginExternal(
   listener: Pick<ListenerParts, 'addresses' | 'corsOrigins'>,
 ): void {
   router.add(
-    { ...LOGIN_ROUTE, method: 'GET', url: PATHS.extJwtStart, reads: [], replies: [302, 406] },
+    { ...LOGIN_ROUTE, method: 'GET', url: PATHS.extJwtStart, replies: [302, 406] },
     async (call) => {
       const { query } = call
       const { authRequestId, origin } = readStep(call, listener)
@@ -71,7 +71,6 @@ export function addLoginExternal(
       ...LOGIN_ROUTE,
       method: 'GET',
       url: PATHS.extJwtCallback,
-      reads: [],
       replies: [200, 302, 401, 406, 429],
     },
     async (call) => {

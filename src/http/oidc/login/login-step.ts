@@ -36,7 +36,6 @@ import { during, identified } from './during.ts'
 export const LOGIN_ROUTE = {
   access: 'login',
   face: { json: 'api', pages: true },
-  cors: 'none',
 } as const satisfies Partial<Route>
 
 /** Result of one step: the redirect, the outstanding factors, or the failure. */
@@ -227,7 +226,7 @@ export function addStepPage<Request extends Found>(
 ): void {
   const { url, postTo = url, fields, replies = [], find, page } = step
   router.add(
-    { ...LOGIN_ROUTE, method: 'GET', url, reads: [], replies: [200, 406, ...replies] },
+    { ...LOGIN_ROUTE, method: 'GET', url, replies: [200, 406, ...replies] },
     async (call) => {
       const { authRequestId, origin } = readStep(call, listener, fields[0])
       const found = await find(ports, authRequestId, origin)

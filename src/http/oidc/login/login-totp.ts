@@ -70,7 +70,6 @@ export function addLoginTotp(router: Router, ports: LoginPorts, listener: AtList
       face: { json: 'api', pages: false },
       method: 'GET',
       url: PATHS.authQueries,
-      reads: [],
       replies: [200],
     },
     async (call) => {

@@ -16,7 +16,7 @@ interface AtListener extends Pick<ListenerParts, 'addresses' | 'corsOrigins'> {
 
 export function addRestart(router: Router, ports: LoginPorts, listener: AtListener): void {
   router.add(
-    { ...LOGIN_ROUTE, method: 'GET', url: PATHS.loginRestart, reads: [], replies: [302, 406] },
+    { ...LOGIN_ROUTE, method: 'GET', url: PATHS.loginRestart, replies: [302, 406] },
     (call) => {
       const { authRequestId } = readStep(call, listener)
       const { addresses, allowedRedirects } = listener

@@ -65,18 +65,15 @@ export function addContinue(router: Router, ports: AccountPorts, listener: AtLis
   const url = PATHS.loginContinue
   const toPassword = (authRequestId: string) => redirect(loginAddress('username', authRequestId))
 
-  router.add(
-    { ...LOGIN_ROUTE, method: 'GET', url, reads: [], replies: [200, 302, 406] },
-    async (call) => {
-      const { authRequestId, origin } = readStep(call, listener)
-      const request = await findOpenRequest(ports, authRequestId, origin)
-      const found = await reusableFor(ports, call, request, listener)
-      if (found === undefined) return toPassword(authRequestId)
-      const who = { identityId: found.identityId, authRequestId }
-      const presentation = await identified(ports, during(call, request), who)
-      return loginPage(200, continuePage(presentation, { authRequestId }), request)
-    },
-  )
+  router.add({ ...LOGIN_ROUTE, method: 'GET', url, replies: [200, 302, 406] }, async (call) => {
+    const { authRequestId, origin } = readStep(call, listener)
+    const request = await findOpenRequest(ports, authRequestId, origin)
+    const found = await reusableFor(ports, call, request, listener)
+    if (found === undefined) return toPassword(authRequestId)
+    const who = { identityId: found.identityId, authRequestId }
+    const presentation = await identified(ports, during(call, request), who)
+    return loginPage(200, continuePage(presentation, { authRequestId }), request)
+  })
 
   router.add({ ...LOGIN_POST, url, replies: [200, 302, 406] }, async (call) => {
     const { authRequestId, origin } = readStep(call, listener)
