@@ -2,7 +2,6 @@
 
 import { Secret } from '../../base/secrets/secret.ts'
 import { epochSeconds } from '../../base/time/instant.ts'
-import { invalid } from '../../domain/refusals.ts'
 import { type Introspection, introspect } from '../../domain/tokens/introspect.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { Failure } from '../../errors/catalogue.ts'
@@ -10,7 +9,7 @@ import { acrOf } from '../../protocol/factors/acr.ts'
 import { json } from '../answer.ts'
 import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'
-import { singleFields } from './token.ts'
+import { required, singleFields } from './token.ts'
 
 export function addIntrospect(router: Router, ports: TokenPorts): void {
   router.add(
@@ -25,9 +24,8 @@ export function addIntrospect(router: Router, ports: TokenPorts): void {
     async ({ body, session }) => {
       // D-31: only a bearer token is accepted.
       if (session.kind !== 'oidc') throw new Failure('UNAUTHORIZED')
-      const token = singleFields(body)('token')
-      if (token === undefined) throw invalid('token', 'is missing')
-      return json(200, introspectionBody(await introspect(ports, new Secret(token), session)))
+      const token = new Secret(required(singleFields(body), 'token'))
+      return json(200, introspectionBody(await introspect(ports, token, session)))
     },
   )
 }

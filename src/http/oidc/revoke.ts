@@ -5,7 +5,6 @@
 
 import { Secret } from '../../base/secrets/secret.ts'
 import { isKnownClient } from '../../domain/login/known-client.ts'
-import { invalid } from '../../domain/refusals.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { revokeToken } from '../../domain/tokens/revoke.ts'
 import { Failure } from '../../errors/catalogue.ts'
@@ -13,7 +12,7 @@ import { json } from '../answer.ts'
 import { withEnding } from '../own-site/ending-proof.ts'
 import type { Router } from '../router.ts'
 import { PATHS } from './paths.ts'
-import { readClientId, singleFields } from './token.ts'
+import { readClientId, required, singleFields } from './token.ts'
 
 export function addRevoke(router: Router, ports: TokenPorts): void {
   router.add(
@@ -30,10 +29,9 @@ export function addRevoke(router: Router, ports: TokenPorts): void {
       const one = singleFields(call.body)
       const clientId = readClientId(call, one('client_id'), one('client_secret'))
       if (!isKnownClient(ports, clientId)) throw new Failure('INVALID_CLIENT')
-      const token = one('token')
-      if (token === undefined) throw invalid('token', 'is missing')
+      const token = new Secret(required(one, 'token'))
       const { ended } = await ports.collectedEndings.collect(() =>
-        revokeToken(ports, { token: new Secret(token), clientId, caller: call.caller }),
+        revokeToken(ports, { token, clientId, caller: call.caller }),
       )
       return withEnding(ports, json(200, {}), ended)
     },

@@ -60,8 +60,7 @@ export function addToken(
     },
     async (call) => {
       const one = singleFields(call.body)
-      const grantType = one('grant_type')
-      if (grantType === undefined) throw invalid('grant_type', 'is missing')
+      const grantType = required(one, 'grant_type')
       const known = GRANT_TYPES.find((type) => type === grantType)
       const other = grants.get(grantType)
       if (known === undefined && other === undefined) throw new Failure('UNSUPPORTED_GRANT_TYPE')
@@ -109,8 +108,7 @@ const GRANTS: Readonly<
   >
 > = {
   authorization_code(ports, { one, clientId, key, caller }, { allowedRedirects }) {
-    const code = one('code')
-    if (code === undefined) throw invalid('code', 'is missing')
+    const code = required(one, 'code')
     const codeVerifier = one('code_verifier')
     return exchangeCode(ports, {
       clientId,
@@ -124,11 +122,9 @@ const GRANTS: Readonly<
   },
 
   refresh_token(ports, { one, clientId, key, caller }, { counters }) {
-    const refreshToken = one('refresh_token')
-    if (refreshToken === undefined) throw invalid('refresh_token', 'is missing')
     const refreshed = refresh(ports, {
       clientId,
-      refreshToken: new Secret(refreshToken),
+      refreshToken: new Secret(required(one, 'refresh_token')),
       scope: one('scope'),
       key,
       caller,
@@ -137,14 +133,8 @@ const GRANTS: Readonly<
   },
 
   [DEVICE_CODE_GRANT](ports, { one, clientId, key, caller }) {
-    const deviceCode = one('device_code')
-    if (deviceCode === undefined) throw invalid('device_code', 'is missing')
-    return exchangeDeviceCode(ports, {
-      clientId,
-      deviceCode: new Secret(deviceCode),
-      key,
-      caller,
-    })
+    const deviceCode = new Secret(required(one, 'device_code'))
+    return exchangeDeviceCode(ports, { clientId, deviceCode, key, caller })
   },
 }
 
@@ -155,6 +145,13 @@ export function singleFields(body: Body): One {
     if (values.length > 1) throw invalid(field.slice(0, 64), 'is repeated')
   }
   return (name) => fields.get(name)?.[0]
+}
+
+/** Throws COULD_NOT_VALIDATE if the form does not have it. */
+export function required(one: One, name: string): string {
+  const value = one(name)
+  if (value === undefined) throw invalid(name, 'is missing')
+  return value
 }
 
 /** From the form, or from the user name of HTTP Basic with an empty password (D-28). */
