@@ -5,10 +5,11 @@ import { LONGEST_PEM } from '../../protocol/limits.ts'
 import { INVITE_PATHS } from '../../web/invite/layout.ts'
 import { json } from '../answer.ts'
 import { refuseForeign } from '../own-site/form-checks.ts'
+import { SITE_ROUTE } from '../own-site/site.ts'
 import { bodyFields } from '../reading/body.ts'
 import { textField } from '../reading/fields.ts'
 import type { Router } from '../router.ts'
-import { INVITE_ROUTE, type InviteListener, type InvitePorts, tokenOf } from './form-route.ts'
+import { type InviteListener, type InvitePorts, tokenOf } from './form-route.ts'
 
 export function addInvitedCertificate(
   router: Router,
@@ -18,7 +19,7 @@ export function addInvitedCertificate(
   const { addresses, serverCasPem, counters } = listener
   router.add(
     {
-      ...INVITE_ROUTE,
+      ...SITE_ROUTE,
       face: { json: 'api', pages: false },
       method: 'POST',
       url: INVITE_PATHS.certificate,

@@ -6,9 +6,9 @@ import type { Answer } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { ListenerParts } from '../listener-parts.ts'
 import { refuseForeign } from '../own-site/form-checks.ts'
+import { SITE_ROUTE } from '../own-site/site.ts'
 import { bodyFields } from '../reading/body.ts'
 import { type Fields, textField } from '../reading/fields.ts'
-import type { Route } from '../route.ts'
 import type { Router } from '../router.ts'
 import { withInvitePages } from './answers.ts'
 
@@ -18,12 +18,6 @@ export type InviteListener = Pick<
   'addresses' | 'serverCasPem' | 'counters' | 'relyingParty'
 >
 
-export const INVITE_ROUTE = {
-  // A token in a form is not a session: these pages never send a challenge (R071).
-  access: 'public',
-  face: { json: 'api', pages: true },
-} as const satisfies Partial<Route>
-
 /** Adds a form: `answer` gets it only if one of our pages sent it (D-162). */
 export type Submit = (url: string, answer: (call: Call, fields: Fields) => Promise<Answer>) => void
 
@@ -31,7 +25,7 @@ export function inviteForms(router: Router, ports: InvitePorts, listener: Invite
   return (url, answer) =>
     router.add(
       {
-        ...INVITE_ROUTE,
+        ...SITE_ROUTE,
         method: 'POST',
         url,
         reads: ['form'],

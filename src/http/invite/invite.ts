@@ -11,7 +11,6 @@ import {
   openInvitation,
 } from '../../domain/enrollments/links/open-invitation.ts'
 import { needsPassword } from '../../domain/enrollments/links/reset-mfa.ts'
-import { Failure } from '../../errors/catalogue.ts'
 import { codePage } from '../../web/invite/code-page.ts'
 import { certificatePage, identityFilePage } from '../../web/invite/identity-file-page.ts'
 import { INVITE_PATHS } from '../../web/invite/layout.ts'
@@ -21,23 +20,17 @@ import { MAKE_IDENTITY_FILE_SOURCE } from '../../web/invite/scripts/make-identit
 import { OPEN_LINK_SOURCE } from '../../web/invite/scripts/open-link.ts'
 import { type Answer, text } from '../answer.ts'
 import type { Call } from '../call.ts'
+import { SITE_ROUTE } from '../own-site/site.ts'
 import type { Router } from '../router.ts'
 import { invitePage, withInvitePages } from './answers.ts'
 import { addInvitedCertificate } from './certificate.ts'
-import {
-  INVITE_ROUTE,
-  type InviteListener,
-  type InvitePorts,
-  inviteForms,
-  tokenOf,
-} from './form-route.ts'
+import { type InviteListener, type InvitePorts, inviteForms, tokenOf } from './form-route.ts'
 import { addMfaReset } from './mfa.ts'
-import { offersPasskey } from './offers-passkey.ts'
-import { addInvitedPassword } from './password.ts'
+import { addInvitedPassword, passwordForm } from './password.ts'
 
 export function addInvite(router: Router, ports: InvitePorts, listener: InviteListener): void {
   router.add(
-    { ...INVITE_ROUTE, method: 'GET', url: INVITE_PATHS.open, replies: [200, 406] },
+    { ...SITE_ROUTE, method: 'GET', url: INVITE_PATHS.open, replies: [200, 406] },
     (call) =>
       withInvitePages(ports, call, async () =>
         invitePage(200, codePage(call.presentation), { script: OPEN_LINK_SOURCE }),
@@ -64,47 +57,24 @@ export function addInvite(router: Router, ports: InvitePorts, listener: InviteLi
 
   function pageFor(call: Call, opened: OpenedInvitation, secret: Secret): Answer {
     const { presentation } = call
-    const { enrollment, identity, policy, username } = opened
-    const { name } = identity
+    const { id: identityId, name } = opened.identity
     const token = secret.reveal()
-    switch (enrollment.method) {
+    switch (opened.enrollment.method) {
       case 'updb':
       case 'reset-password': {
-        if (username === undefined) throw new Failure('INVALID_ENROLLMENT_TOKEN')
-        const shortest = policy.primary.updb.minPasswordLength
-        const { method } = enrollment
-        return invitePage(
-          200,
-          passwordPage(presentation, {
-            method,
-            token,
-            name,
-            username,
-            shortest,
-            offersPasskey: offersPasskey(listener, call, policy),
-          }),
-          { script: 'helpers' },
-        )
+        const form = passwordForm(opened, { token: secret, call, listener })
+        return invitePage(200, passwordPage(presentation, form), { script: 'helpers' })
       }
-      case 'reset-mfa':
-        return invitePage(
-          200,
-          mfaPage(presentation, {
-            token,
-            name,
-            username: needsPassword(opened) ? username : undefined,
-          }),
-          { script: 'helpers' },
-        )
-      case 'ott':
-        return invitePage(
-          200,
-          identityFilePage(presentation, { token, name, identityId: identity.id }),
-          {
-            script: MAKE_IDENTITY_FILE_SOURCE,
-            connects: true,
-          },
-        )
+      case 'reset-mfa': {
+        const username = needsPassword(opened) ? opened.username : undefined
+        const html = mfaPage(presentation, { token, name, username })
+        return invitePage(200, html, { script: 'helpers' })
+      }
+      case 'ott': {
+        const policy = { script: MAKE_IDENTITY_FILE_SOURCE, connects: true } as const
+        const html = identityFilePage(presentation, { token, name, identityId })
+        return invitePage(200, html, policy)
+      }
       case 'ottca':
         return invitePage(200, certificatePage(presentation, { token, name }))
     }

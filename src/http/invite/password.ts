@@ -1,7 +1,10 @@
 /** POST /invite/password: the first password, or a new one for a forgotten one. Ends signed in at /account (D-376). */
 import { Secret } from '../../base/secrets/secret.ts'
 import { enrollByPassword } from '../../domain/enrollments/enroll.ts'
-import { openInvitation } from '../../domain/enrollments/links/open-invitation.ts'
+import {
+  type OpenedInvitation,
+  openInvitation,
+} from '../../domain/enrollments/links/open-invitation.ts'
 import { resetPassword } from '../../domain/enrollments/links/reset-password.ts'
 import { PasswordRefused } from '../../domain/factors/passwords/new-password.ts'
 import { Failure } from '../../errors/catalogue.ts'
@@ -11,11 +14,11 @@ import { passwordPage, THEN_PASSKEY } from '../../web/invite/password-page.ts'
 import { accountErrorText } from '../../web/login/error-text.ts'
 import type { Presentation } from '../../web/login/presentation.ts'
 import { passwordFault } from '../account/password.ts'
+import type { Call } from '../call.ts'
 import { fieldOf } from '../own-site/form-checks.ts'
 import type { Fields } from '../reading/fields.ts'
 import { invitePage, refusedInvite } from './answers.ts'
 import { type InviteListener, type InvitePorts, type Submit, tokenOf } from './form-route.ts'
-import { offersPasskey } from './offers-passkey.ts'
 import { signIn } from './sign-in.ts'
 
 export function addInvitedPassword(
@@ -26,19 +29,9 @@ export function addInvitedPassword(
   submit(INVITE_PATHS.password, async (call, fields) => {
     const { caller, presentation } = call
     const token = tokenOf(fields)
-    const { enrollment, identity, policy, username } = await openInvitation(ports, token, caller)
-    const { method } = enrollment
-    if (username === undefined || (method !== 'updb' && method !== 'reset-password')) {
-      throw new Failure('INVALID_ENROLLMENT_TOKEN')
-    }
-    const page = {
-      method,
-      token: token.reveal(),
-      name: identity.name,
-      username,
-      shortest: policy.primary.updb.minPasswordLength,
-      offersPasskey: offersPasskey(listener, call, policy),
-    }
+    const opened = await openInvitation(ports, token, caller)
+    const page = passwordForm(opened, { token, call, listener })
+    const { method, username } = page
     const typed = typedPassword(fields)
     if ('wrong' in typed) {
       const error = presentation.say(typed.wrong)
@@ -59,6 +52,28 @@ export function addInvitedPassword(
     const to = fields.get('then')?.[0] === THEN_PASSKEY ? PAGE_PATHS.passkeys : PAGE_PATHS.overview
     return signIn(ports, call, listener, { credentials: { username: chosen, password }, to })
   })
+}
+
+/** What the form shows. Throws INVALID_ENROLLMENT_TOKEN for an invitation that is not for a password. */
+export function passwordForm(
+  { enrollment: { method }, identity, policy, username }: OpenedInvitation,
+  at: { readonly token: Secret; readonly call: Call; readonly listener: InviteListener },
+) {
+  if (username === undefined || (method !== 'updb' && method !== 'reset-password')) {
+    throw new Failure('INVALID_ENROLLMENT_TOKEN')
+  }
+  const { primary, secondary } = policy
+  const isDemanded = secondary.requirePasskey || secondary.requireTotpOrPasskey
+  return {
+    method,
+    token: at.token.reveal(),
+    name: identity.name,
+    username,
+    shortest: primary.updb.minPasswordLength,
+    // D-447: one that is demanded follows anyway.
+    offersPasskey:
+      primary.passkey.allowed && !isDemanded && at.listener.relyingParty(at.call) !== undefined,
+  }
 }
 
 function typedPassword(
