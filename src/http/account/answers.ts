@@ -12,5 +12,5 @@ export function accountPage(status: number, html: SafeHtml): Answer {
 
 /** Redirects to a page that shows a notice. The notice is in a cookie, so that a link cannot forge it. */
 export function backTo(name: AccountPage, note: Note): Answer {
-  return withCookies(seeOther(PAGE_PATHS[name]), [siteCookies('account').keepNote(note)])
+  return withCookies(seeOther(PAGE_PATHS[name]), [siteCookies('account').note.keep(note)])
 }

@@ -114,7 +114,7 @@ export function consoleRoutes(
     show(url, content) {
       routes.show(url, async (call) => {
         const framedCall = await framed(call)
-        const kept = readInput(ports, call, cookies.input(call.head))
+        const kept = readInput(ports, call, cookies.input.read(call.head))
         const again = kept && forms.get(kept.form)
         if (kept === undefined || again === undefined)
           return consolePage(200, await content(framedCall))
@@ -125,7 +125,7 @@ export function consoleRoutes(
         )
         const answer = consolePage(200, shown)
         // Until then it must survive the login.
-        return frame.isFresh ? withCookies(answer, [cookies.clearInput()]) : answer
+        return frame.isFresh ? withCookies(answer, [cookies.input.clear()]) : answer
       })
     },
     answer(url, content) {
@@ -135,7 +135,7 @@ export function consoleRoutes(
       if (again !== undefined) forms.set(url, again)
       const keep = (owner: string | undefined, page: string, fields: Fields) => {
         const input = again && owner && sealInput(ports, owner, { form: url, page, fields })
-        return input ? [cookies.keepInput(input)] : []
+        return input ? [cookies.input.keep(input)] : []
       }
       const outside = ({ form, fields, page, sender }: OutsideForm) => {
         const owner = ownerIn(ports, form, fields)

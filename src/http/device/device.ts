@@ -69,14 +69,14 @@ export function addDevice(router: Router, ports: DevicePorts, listener: AtListen
 
   router.add({ ...SITE_ROUTE, method: 'GET', url: DEVICE_PATH, replies: [200, 406] }, (call) =>
     withPages(at, call, async () => {
-      const note = DEVICE_NOTES.find((one) => one === cookies.note(call))
+      const note = DEVICE_NOTES.find((one) => one === cookies.note.read(call))
       const answer = devicePage(
         200,
         note === undefined
           ? enterCodePage(call.presentation, { value: givenCode(call) })
           : answeredPage(call.presentation, note),
       )
-      return note === undefined ? answer : withCookies(answer, [cookies.clearNote()])
+      return note === undefined ? answer : withCookies(answer, [cookies.note.clear()])
     }),
   )
 
@@ -134,7 +134,7 @@ export function addDevice(router: Router, ports: DevicePorts, listener: AtListen
       if (outcome !== 'done') return again(presentation, shownUserCode(userCode), outcome)
       // The sign-in was for this answer alone: a browser of others is left without a session.
       await logOut(ports, session, caller)
-      return withCookies(seeNote(DEVICE_SITE, DEVICE_PATH, answer), [cookies.clearSession()])
+      return withCookies(seeNote(DEVICE_SITE, DEVICE_PATH, answer), [cookies.session.clear()])
     })
   }
 }

@@ -99,7 +99,7 @@ export async function signOutOfBrowser(
   const answer =
     goOn(way) ??
     page(200, signedOutPage(call.presentation, ACCOUNT_PATH, await listener.readEnd(ended)))
-  return withCookies(withEnding(ports, answer, ended), [cookies.clearSession()])
+  return withCookies(withEnding(ports, answer, ended), [cookies.session.clear()])
 }
 
 /** Redirects to the requested address; undefined if there is none. */
@@ -110,12 +110,9 @@ export function goOn({ location, state }: WayOn): Answer | undefined {
   return redirect(`${location}${joint}state=${encodeURIComponent(state)}`)
 }
 
-/** Deletes a cookie that is no longer valid. A cookie that was not sent is left alone, because it may be valid. */
 function nothingToEnd(call: Call, way: WayOn): Answer {
   const answer = goOn(way) ?? page(200, notSignedInPage(call.presentation, ACCOUNT_PATH))
-  return cookies.session(call) === undefined
-    ? answer
-    : withCookies(answer, [cookies.clearSession()])
+  return withCookies(answer, cookies.session.clearIfSent(call))
 }
 
 function parametersOf({ clientId, location, state }: WayOn): Readonly<Record<string, string>> {

@@ -14,66 +14,50 @@ import type { RequestHead } from '../reading/header-fields.ts'
 /** The next page is shown immediately, or never. */
 const NOTE_SECONDS = 60
 
+const LOGIN_SECONDS = inSeconds(AUTH_REQUEST_LIFE)
+
 /** Browsers send the oldest first (RFC 6265 §5.4). D-181 allows this many logins in progress, including the new one. */
 const MOST_LOGINS = 8
 
-export interface SiteCookies {
-  session(head: RequestHead): string | undefined
-  login(head: RequestHead, state: string): string | undefined
-  /** Anything that the browser sent; the site decides which notes it has. */
-  note(head: RequestHead): string | undefined
-  keepSession(sealed: string, seconds: number): string
-  keepLogin(state: string, sealed: string): string
-  keepNote(note: string): string
-  /** The id of what the last form ended, for the next page (D-363). */
-  ending(head: RequestHead): string | undefined
-  keepEnding(id: string): string
-  clearEnding(): string
-  /** What was typed into a form that needs a fresh login first, sealed (D-481). */
-  input(head: RequestHead): string | undefined
-  keepInput(sealed: string): string
-  clearInput(): string
-  clearSession(): string
-  clearLogin(state: string): string
-  clearNote(): string
-  /** Deletes the oldest unfinished logins when another one starts. */
-  clearOldLogins(head: RequestHead): readonly string[]
-}
+export type SiteCookies = ReturnType<typeof siteCookies>
 
-export function siteCookies(site: OwnSite): SiteCookies {
+export function siteCookies(site: OwnSite) {
   // The name without `-page` is that of known devices (D-216), which must outlive this session.
   const session = `__Host-latchkey-${site === 'device' ? 'device-page' : site}`
-  const note = `${session}-note`
-  const ending = `${session}-ending`
-  const input = `${session}-input`
+  const logins = `${session}-login-`
   /** One for each login, so that two tabs do not interfere. */
-  const loginName = (state: string) => `${session}-login-${state}`
-  const clearLogin = (state: string) => hostCookie(loginName(state), '', 0)
+  const login = (state: string) => lasting(`${logins}${state}`, LOGIN_SECONDS)
   return {
-    session: (head) => cookieOf(head, session),
-    login: (head, state) => cookieOf(head, loginName(state)),
-    note: (head) => cookieOf(head, note),
-    keepSession: (sealed, seconds) => hostCookie(session, sealed, seconds),
-    keepLogin: (state, sealed) =>
-      hostCookie(loginName(state), sealed, inSeconds(AUTH_REQUEST_LIFE)),
-    keepNote: (value) => hostCookie(note, value, NOTE_SECONDS),
-    ending: (head) => cookieOf(head, ending),
-    keepEnding: (id) => hostCookie(ending, id, NOTE_SECONDS),
-    clearEnding: () => hostCookie(ending, '', 0),
-    input: (head) => cookieOf(head, input),
-    keepInput: (sealed) => hostCookie(input, sealed, inSeconds(AUTH_REQUEST_LIFE)),
-    clearInput: () => hostCookie(input, '', 0),
-    clearSession: () => hostCookie(session, '', 0),
-    clearLogin,
-    clearNote: () => hostCookie(note, '', 0),
-    clearOldLogins(head) {
-      const states = Array.from(
-        cookiesWith(head, loginName('')),
-        (rest) => rest.split('=', 1)[0] ?? '',
-      )
+    session: {
+      ...named(session),
+      keep: (sealed: string, seconds: number) => hostCookie(session, sealed, seconds),
+    },
+    login,
+    /** Anything that the browser sent; the site decides which notes it has. */
+    note: lasting(`${session}-note`, NOTE_SECONDS),
+    /** The id of what the last form ended, for the next page (D-363). */
+    ending: lasting(`${session}-ending`, NOTE_SECONDS),
+    /** What was typed into a form that needs a fresh login first, sealed (D-481). */
+    input: lasting(`${session}-input`, LOGIN_SECONDS),
+    /** Deletes the oldest unfinished logins when another one starts. */
+    clearOldLogins(head: RequestHead): readonly string[] {
+      const states = Array.from(cookiesWith(head, logins), (rest) => rest.split('=', 1)[0] ?? '')
         // Only write back names that we wrote ourselves.
         .filter(isAccountState)
-      return states.slice(0, Math.max(0, states.length + 1 - MOST_LOGINS)).map(clearLogin)
+      const old = states.slice(0, Math.max(0, states.length + 1 - MOST_LOGINS))
+      return old.map((state) => login(state).clear())
     },
   }
+}
+
+function lasting(name: string, seconds: number) {
+  return { ...named(name), keep: (value: string) => hostCookie(name, value, seconds) }
+}
+
+function named(name: string) {
+  const read = (head: RequestHead) => cookieOf(head, name)
+  const clear = () => hostCookie(name, '', 0)
+  /** For a cookie that is no longer valid. One that was not sent is left alone, because it may be valid. */
+  const clearIfSent = (head: RequestHead) => (read(head) === undefined ? [] : [clear()])
+  return { read, clear, clearIfSent }
 }

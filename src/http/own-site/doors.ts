@@ -58,23 +58,22 @@ export function addDoors(router: Router, at: SiteAt): void {
             logOut(ports, session, caller),
           )
           if (ended !== undefined)
-            endings.push(cookies.keepEnding(writeEndingId(ports.vault, ended)))
+            endings.push(cookies.ending.keep(writeEndingId(ports.vault, ended)))
         }
-        const input = cookies.input(call) === undefined ? [] : [cookies.clearInput()]
-        const cleared = [cookies.clearSession(), ...input]
+        const cleared = [cookies.session.clear(), ...cookies.input.clearIfSent(call)]
         return withCookies(seeOther(signedOutPath), [...cleared, ...endings])
       }),
   )
 
   router.add({ ...SITE_ROUTE, method: 'GET', url: signedOutPath, replies: [200, 406] }, (call) =>
     withPages(at, call, async () => {
-      const ending = cookies.ending(call)
+      const ending = cookies.ending.read(call)
       const thing = ending === undefined ? undefined : readEndingId(ports.vault, ending)
       const end = await readEnd(thing)
       const answer = site.page(200, site.signedOut(call.presentation, end))
       return end === undefined || end.outcome === 'pending'
         ? answer
-        : withCookies(answer, [cookies.clearEnding()])
+        : withCookies(answer, [cookies.ending.clear()])
     }),
   )
 }
@@ -99,7 +98,7 @@ async function comeIn(at: SiteAt, call: Call): Promise<Answer> {
       issuer,
       callback: `${addresses().baseUrlOf(call)}${site.callbackPath}`,
       state,
-      kept: isState ? cookies.login(call, state) : undefined,
+      kept: isState ? cookies.login(state).read(call) : undefined,
       iss: query.get('iss')?.[0],
       code: code === undefined || query.has('error') ? undefined : new Secret(code),
       caller,
@@ -109,11 +108,11 @@ async function comeIn(at: SiteAt, call: Call): Promise<Answer> {
     const before = await sessionToEnd(at, call)
     if (before !== undefined) await logOut(ports, before, { ...caller, actorId: before.identityId })
     const { accessToken, lifeSeconds, to } = finished
-    const again = before?.identityId === finished.identityId ? [cookies.keepNote('confirmed')] : []
+    const again = before?.identityId === finished.identityId ? [cookies.note.keep('confirmed')] : []
     return withCookies(seeOther(site.pageAt(to) ?? site.path), [
-      cookies.keepSession(sealAccountSession(ports, site.name, accessToken, issuer), lifeSeconds),
+      cookies.session.keep(sealAccountSession(ports, site.name, accessToken, issuer), lifeSeconds),
       ...again,
     ])
   })
-  return isState ? withCookies(answer, [cookies.clearLogin(state)]) : answer
+  return isState ? withCookies(answer, [cookies.login(state).clear()]) : answer
 }

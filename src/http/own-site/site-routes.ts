@@ -73,7 +73,7 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
   const readEnd = createReadEnd(ports)
 
   async function callOf(call: Call, session: CallSession, here: string): Promise<SiteCall> {
-    const ending = call.method === 'POST' ? undefined : cookies.ending(call)
+    const ending = call.method === 'POST' ? undefined : cookies.ending.read(call)
     call.isFrom(session)
     return {
       ...(await currentIdentity(ports, session)),
@@ -82,7 +82,7 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
       session,
       caller: { ...call.caller, actorId: session.identityId },
       formToken: (path) => formToken(ports, site.name, session, path),
-      note: call.method === 'POST' ? undefined : cookies.note(call),
+      note: call.method === 'POST' ? undefined : cookies.note.read(call),
       end: ending === undefined ? undefined : await readEnd(readEndingId(ports.vault, ending)),
       here,
     }
@@ -102,11 +102,11 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
       const shown = await callOf(call, visitor.session, here)
       const answer = await content(shown)
       return withCookies(answer, [
-        ...(shown.note === undefined ? [] : [cookies.clearNote()]),
+        ...(shown.note === undefined ? [] : [cookies.note.clear()]),
         // Until then the page can be reloaded to look again.
         ...(shown.end === undefined || shown.end.outcome === 'pending'
           ? []
-          : [cookies.clearEnding()]),
+          : [cookies.ending.clear()]),
       ])
     } catch (error) {
       // Another call ended the session while the page was being rendered.
@@ -145,7 +145,7 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
             keep?.({ form, fields: bodyFields(call.body), page: back, sender }) ?? []
           const toPage = (set: readonly string[]) =>
             withCookies(seeNote(site, back, 'signed-in-again'), set)
-          const outside = () => toPage([cookies.clearSession(), ...inputCookies()])
+          const outside = () => toPage([cookies.session.clear(), ...inputCookies()])
           const change = async () => {
             refuseForeign(call, listener)
             try {
@@ -166,7 +166,7 @@ export function siteRoutes(router: Router, at: SiteAt): SiteRoutes {
                 apply(own, fields),
               )
               if (ended === undefined) return result
-              return withCookies(result, [cookies.keepEnding(writeEndingId(ports.vault, ended))])
+              return withCookies(result, [cookies.ending.keep(writeEndingId(ports.vault, ended))])
             } catch (error) {
               if (!isUnauthorized(error)) throw error
               return outside()

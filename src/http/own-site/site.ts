@@ -63,7 +63,7 @@ export function siteOf(plan: SitePlan): Site {
 }
 
 export const SITE_ROUTE = {
-  // A user without a cookie is redirected to the login; these pages never send a challenge (R071).
+  // These pages never send a challenge (R071): a user without a cookie is redirected to the login.
   access: 'public',
   face: { json: 'api', pages: true },
 } as const satisfies Partial<Route>
@@ -75,5 +75,5 @@ export function seeOther(location: string): Answer {
 
 /** Redirects to a page that shows a notice. The notice is in a cookie, so that a link cannot forge it. */
 export function seeNote({ cookies }: Site, location: string, note: string): Answer {
-  return withCookies(seeOther(location), [cookies.keepNote(note)])
+  return withCookies(seeOther(location), [cookies.note.keep(note)])
 }

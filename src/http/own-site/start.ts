@@ -28,13 +28,13 @@ export function addStart(
     const { account, console } = sites
     if (!call.wantsHtml || account === undefined) return VERSION_PATH
     if (console === undefined) return account.path
-    if (console.cookies.session(call) !== undefined) return console.path
+    if (console.cookies.session.read(call) !== undefined) return console.path
     return (await isAdministrator(call, account)) ? console.path : account.path
   }
 
   /** Only a browser with a cookie causes work here. */
   async function isAdministrator(call: Call, site: Site): Promise<boolean> {
-    if (site.cookies.session(call) === undefined) return false
+    if (site.cookies.session.read(call) === undefined) return false
     const visitor = await visitorOf({ site, ports, listener }, call)
     return visitor.kind === 'known' && visitor.session.isAdmin
   }

@@ -63,7 +63,7 @@ export async function sessionToEnd(at: SiteAt, call: Call): Promise<CallSession 
 export function credentialOf({ site, listener }: Pick<SiteAt, 'site' | 'listener'>, call: Call) {
   return {
     site: site.name,
-    cookie: site.cookies.session(call),
+    cookie: site.cookies.session.read(call),
     issuer: listener.addresses().issuerOf(call),
     certificate: () => fingerprintOf(call.certificateChain()),
   }
@@ -92,10 +92,7 @@ export function toLogin(at: SiteAt, call: Call, to: string): Answer {
   const { cookies } = at.site
   if (call.headers['hx-request'] === 'true')
     return { status: 204, headers: { 'hx-refresh': 'true' } }
-  const answer = redirectToLogin(at, call, to)
-  return cookies.session(call) === undefined
-    ? answer
-    : withCookies(answer, [cookies.clearSession()])
+  return withCookies(redirectToLogin(at, call, to), cookies.session.clearIfSent(call))
 }
 
 /** 302 to the login, with the state for the return in cookies. */
@@ -123,7 +120,7 @@ export function beginLogin(
   })
   const { key, cookie } = login
   const set = [
-    cookies.keepLogin(state, kept),
+    cookies.login(state).keep(kept),
     ...cookies.clearOldLogins(call),
     ...(cookie === undefined ? [] : [setCookie(key, cookie)]),
   ]

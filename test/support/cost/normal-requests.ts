@@ -70,7 +70,7 @@ export function normalRequests({
     ['offset', '0'],
   ]
   const formOf = (site: OwnSite, ...more: Pairs): NormalRequest => {
-    const [cookie = ''] = siteCookies(site).keepSession('x'.repeat(300), 60).split(';')
+    const [cookie = ''] = siteCookies(site).session.keep('x'.repeat(300), 60).split(';')
     return { fields: [['formToken', 'x'.repeat(43)], ...more], headers: [['Cookie', cookie]] }
   }
   const accountForm = (...more: Pairs) => formOf('account', ...more)
