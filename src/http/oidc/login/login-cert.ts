@@ -4,18 +4,15 @@
  */
 import type { LoginPorts } from '../../../domain/login/ports.ts'
 import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
-import { submitPrimary } from '../../../domain/login/submit-primary.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
 import { certificatePage } from '../../../web/login/pages/certificate-page.ts'
-import { bearersOf } from '../../reading/bearers.ts'
-import { textList } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import { during } from './during.ts'
 import {
   type AtListener,
   addStepPage,
-  answerStep,
+  answerPrimary,
   LOGIN_POST,
   readStep,
   withForm,
@@ -43,16 +40,10 @@ export function addLoginCert(router: Router, ports: LoginPorts, listener: AtList
       const shown = code === 'INVALID_AUTH' ? call.presentation.say('certificate.refused') : error
       return certificatePage(during(call, found), { authRequestId, hasCertificate, error: shown })
     }
-    const fetchJwt = fetchJwtFrom(ports, () => during(call, found), found, authRequestId)
-    return withForm(ports, call, { found, form, fetchJwt }, async () => {
-      const step = await submitPrimary(ports, {
-        request: found,
-        credential: { method: 'cert', chain },
-        bearers: bearersOf(call),
-        configTypes: textList(fields, 'configTypes'),
-        caller: call.caller,
-      })
-      return answerStep(ports, call, { step, found, authRequestId })
-    })
+    const fetchJwt = fetchJwtFrom(ports, call, found, authRequestId)
+    const sent = { fields, found, authRequestId }
+    return withForm(ports, call, { found, form, fetchJwt }, () =>
+      answerPrimary(ports, call, sent, { method: 'cert', chain }),
+    )
   })
 }

@@ -4,13 +4,10 @@
  */
 import type { LoginPorts } from '../../../domain/login/ports.ts'
 import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
-import { submitPrimary } from '../../../domain/login/submit-primary.ts'
-import { bearersOf } from '../../reading/bearers.ts'
-import { textList } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import { during } from './during.ts'
-import { type AtListener, addStepPage, answerStep, LOGIN_POST, readStep } from './login-step.ts'
+import { type AtListener, addStepPage, answerPrimary, LOGIN_POST, readStep } from './login-step.ts'
 import { choicePage } from './signer-choice.ts'
 
 export function addLoginExtJwt(router: Router, ports: LoginPorts, listener: AtListener): void {
@@ -26,13 +23,6 @@ export function addLoginExtJwt(router: Router, ports: LoginPorts, listener: AtLi
   router.add({ ...LOGIN_POST, url }, async (call) => {
     const { fields, authRequestId, origin } = readStep(call, listener)
     const found = await findOpenRequest(ports, authRequestId, origin)
-    const step = await submitPrimary(ports, {
-      request: found,
-      credential: { method: 'ext-jwt' },
-      bearers: bearersOf(call),
-      configTypes: textList(fields, 'configTypes'),
-      caller: call.caller,
-    })
-    return answerStep(ports, call, { step, found, authRequestId })
+    return answerPrimary(ports, call, { fields, found, authRequestId }, { method: 'ext-jwt' })
   })
 }

@@ -97,7 +97,7 @@ export function addLoginExternal(
       }
       const fetchJwt = fetchJwtFrom(
         ports,
-        () => during(call, found),
+        call,
         found,
         authRequestId,
         trip.role === 'secondary' ? call.presentation.say('secondProof.otherAccount') : undefined,

@@ -5,9 +5,11 @@
 
 import type { LoginStep } from '../../../domain/login/finish.ts'
 import type { LoginPorts } from '../../../domain/login/ports.ts'
+import type { PrimaryCredential } from '../../../domain/login/prove-primary.ts'
 import type { AuthRequestKey, ClientAsk } from '../../../domain/login/request/auth-request.ts'
 import type { StepOrigin } from '../../../domain/login/request/browser-binding.ts'
-import { JwtDemanded } from '../../../domain/login/submit-primary.ts'
+import type { OpenRequest } from '../../../domain/login/request/find-request.ts'
+import { JwtDemanded, submitPrimary } from '../../../domain/login/submit-primary.ts'
 import { Failure, type FailureCode } from '../../../errors/catalogue.ts'
 import type { AuthQuery } from '../../../protocol/auth-query.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../protocol/headers.ts'
@@ -23,8 +25,10 @@ import type { Call } from '../../call.ts'
 import { refusedPage } from '../../error-replies.ts'
 import { totpRequired } from '../../faces/challenge-header.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
+import { bearersOf } from '../../reading/bearers.ts'
 import { bodyFields } from '../../reading/body.ts'
-import { deviceCookie } from '../../reading/known-device.ts'
+import { type Fields, textList } from '../../reading/fields.ts'
+import { deviceCookie, shownDevice } from '../../reading/known-device.ts'
 import type { Route } from '../../route.ts'
 import type { Router } from '../../router.ts'
 import { sendToClient } from '../client-answers.ts'
@@ -57,13 +61,32 @@ export function readStep(
   { corsOrigins }: AtListener,
   idField: IdField = 'authRequestId',
 ): {
-  readonly fields: ReturnType<typeof bodyFields>
+  readonly fields: Fields
   readonly authRequestId: string
   readonly origin: StepOrigin
 } {
   const fields = bodyFields(call.body)
   const authRequestId = authRequestIdOf(call.query, fields, idField)
   return { fields, authRequestId, origin: stepOrigin(call, corsOrigins) }
+}
+
+/** Submits the credential of a primary login, and answers with the step that it leads to. */
+export async function answerPrimary(
+  ports: LoginPorts,
+  call: Call,
+  sent: { readonly fields: Fields; readonly found: OpenRequest; readonly authRequestId: string },
+  credential: PrimaryCredential,
+): Promise<Answer> {
+  const { fields, found, authRequestId } = sent
+  const step = await submitPrimary(ports, {
+    request: found,
+    credential,
+    bearers: bearersOf(call),
+    configTypes: textList(fields, 'configTypes'),
+    caller: call.caller,
+    ...(credential.method === 'password' ? { device: shownDevice(call, fields) } : {}),
+  })
+  return answerStep(ports, call, { step, found, authRequestId })
 }
 
 interface Found {

@@ -5,13 +5,10 @@
 
 import type { LoginPorts } from '../../../domain/login/ports.ts'
 import { findOpenRequest } from '../../../domain/login/request/find-request.ts'
-import { submitPrimary } from '../../../domain/login/submit-primary.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
 import { passwordPage } from '../../../web/login/pages/password-page.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
-import { bearersOf } from '../../reading/bearers.ts'
-import { passwordCredentials, textList } from '../../reading/fields.ts'
-import { shownDevice } from '../../reading/known-device.ts'
+import { passwordCredentials } from '../../reading/fields.ts'
 import type { Router } from '../../router.ts'
 import { PATHS } from '../paths.ts'
 import { during } from './during.ts'
@@ -19,7 +16,7 @@ import { createFailedTries } from './failed-tries.ts'
 import {
   type AtListener,
   addStepPage,
-  answerStep,
+  answerPrimary,
   LOGIN_POST,
   readStep,
   withForm,
@@ -51,8 +48,6 @@ export function addLoginUsername(
       const { fields, authRequestId, origin } = readStep(call, listener)
       const found = await findOpenRequest(ports, authRequestId, origin)
       const credentials = passwordCredentials(fields)
-      const configTypes = textList(fields, 'configTypes')
-      const device = shownDevice(call, fields)
       const { username } = credentials
       const form = (text: string, code: FailureCode) => {
         const isOneOfSeveral = code === 'INVALID_AUTH' && failedTries.add(found.key)
@@ -62,18 +57,11 @@ export function addLoginUsername(
         const page = { authRequestId, username, error, choice, passkey }
         return passwordPage(during(call, found), page)
       }
-      const fetchJwt = fetchJwtFrom(ports, () => during(call, found), found, authRequestId)
-      return withForm(ports, call, { found, form, fetchJwt }, async () => {
-        const step = await submitPrimary(ports, {
-          request: found,
-          credential: { method: 'password', credentials },
-          bearers: bearersOf(call),
-          configTypes,
-          caller: call.caller,
-          device,
-        })
-        return answerStep(ports, call, { step, found, authRequestId })
-      })
+      const fetchJwt = fetchJwtFrom(ports, call, found, authRequestId)
+      const sent = { fields, found, authRequestId }
+      return withForm(ports, call, { found, form, fetchJwt }, () =>
+        answerPrimary(ports, call, sent, { method: 'password', credentials }),
+      )
     })
   }
 }

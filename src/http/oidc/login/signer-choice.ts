@@ -14,8 +14,9 @@ import { extJwtPage } from '../../../web/login/pages/ext-jwt-page.ts'
 import { secondProofPage } from '../../../web/login/pages/second-proof-page.ts'
 import type { Presentation } from '../../../web/login/presentation.ts'
 import type { SignerChoice } from '../../../web/login/signer-links.ts'
+import type { Call } from '../../call.ts'
 import { PATHS } from '../paths.ts'
-import { identified } from './during.ts'
+import { during, identified } from './during.ts'
 import type { FetchJwt } from './login-step.ts'
 
 /** D-157: the most signers that the password page lists; the separate page lists all of them. */
@@ -56,18 +57,18 @@ export function secondPage(
 /** D-156: sends a browser to the signer of the required token, and keeps the factors proven so far for the return. */
 export function fetchJwtFrom(
   ports: LoginPorts,
-  presentation: () => Presentation,
-  { key, browser }: Pick<OpenRequest, 'key' | 'browser'>,
+  call: Pick<Call, 'presentation'>,
+  found: OpenRequest,
   authRequestId: string,
   error?: string,
 ): FetchJwt {
   return async (demanded) => {
     const to = offered(demanded.signer)
-    if (to === undefined || browser === undefined) return undefined
+    if (to === undefined || found.browser === undefined) return undefined
     const { identityId } = demanded.kept.primary
-    const shown = await identified(ports, presentation(), { identityId, authRequestId })
+    const shown = await identified(ports, during(call, found), { identityId, authRequestId })
     return {
-      cookie: await keepPrimary(ports, demanded, key),
+      cookie: await keepPrimary(ports, demanded, found.key),
       html: secondPage(shown, to, authRequestId, error),
     }
   }

@@ -7,7 +7,6 @@ import { proveOptions } from '../../../../domain/factors/passkey/passkey-factor.
 import { signInOptions } from '../../../../domain/factors/passkey/prove-by-passkey.ts'
 import type { LoginPorts } from '../../../../domain/login/ports.ts'
 import { findOpenRequest, type OpenRequest } from '../../../../domain/login/request/find-request.ts'
-import { submitPrimary } from '../../../../domain/login/submit-primary.ts'
 import { submitSecondFactor } from '../../../../domain/login/submit-second-factor.ts'
 import { Failure, type FailureCode } from '../../../../errors/catalogue.ts'
 import { AUTH_REQUEST_ID_HEADER } from '../../../../protocol/headers.ts'
@@ -15,13 +14,18 @@ import { passwordPage } from '../../../../web/login/pages/password-page.ts'
 import { json } from '../../../answer.ts'
 import type { Call } from '../../../call.ts'
 import type { ListenerParts } from '../../../listener-parts.ts'
-import { bearersOf } from '../../../reading/bearers.ts'
-import { textList } from '../../../reading/fields.ts'
 import { credentialField, passkeyAnswer } from '../../../reading/passkey-fields.ts'
 import type { Router } from '../../../router.ts'
 import { PATHS } from '../../paths.ts'
 import { during } from '../during.ts'
-import { addStepPage, answerStep, LOGIN_POST, readStep, withForm } from '../login-step.ts'
+import {
+  addStepPage,
+  answerPrimary,
+  answerStep,
+  LOGIN_POST,
+  readStep,
+  withForm,
+} from '../login-step.ts'
 import { choiceOf, fetchJwtFrom } from '../signer-choice.ts'
 import { offeredPasskey, provePage } from './passkey-pages.ts'
 
@@ -92,20 +96,13 @@ export function addLoginPasskey(
       })
     }
     const credentials = { assertion: credentialField(fields), owner: loginOwner(found), rp }
-    const configTypes = textList(fields, 'configTypes')
     const refused = call.presentation.say('passkey.refused')
     const form = (text: string, code: FailureCode) =>
       signInPage(call, found, authRequestId, code === 'INVALID_AUTH' ? refused : text)
-    const fetchJwt = fetchJwtFrom(ports, () => during(call, found), found, authRequestId)
-    return withForm(ports, call, { found, form, fetchJwt }, async () => {
-      const step = await submitPrimary(ports, {
-        request: found,
-        credential: { method: 'passkey', credentials },
-        bearers: bearersOf(call),
-        configTypes,
-        caller,
-      })
-      return answerStep(ports, call, { step, found, authRequestId })
-    })
+    const fetchJwt = fetchJwtFrom(ports, call, found, authRequestId)
+    const sent = { fields, found, authRequestId }
+    return withForm(ports, call, { found, form, fetchJwt }, () =>
+      answerPrimary(ports, call, sent, { method: 'passkey', credentials }),
+    )
   })
 }
