@@ -6,25 +6,14 @@ import type { ShownEvent, ShownPerson } from '../../../web/console/events/event-
 import type { Tone } from '../../../web/console/parts.ts'
 
 export function shownEvent(event: RecordedEvent): ShownEvent {
-  const { id, at, type, reason, address, requestId, sessionId, userAgent, count } = event
+  const { identityId, identityName, actorId, actorName, details = {}, ...shown } = event
   return {
-    id,
-    at,
-    type,
-    sentence: whatHappened(type, reason)?.sentence ?? '',
-    reason,
-    identity: personOf(event.identityId, event.identityName),
-    actor: personOf(event.actorId, event.actorName),
-    address,
-    requestId,
-    sessionId,
-    userAgent,
-    count,
-    tone: toneOf(type),
-    details: Object.entries(event.details ?? {}).map(([name, value]) => [
-      name,
-      textOf(name, value),
-    ]),
+    ...shown,
+    sentence: whatHappened(event.type, event.reason)?.sentence ?? '',
+    identity: personOf(identityId, identityName),
+    actor: personOf(actorId, actorName),
+    tone: toneOf(event.type),
+    details: Object.entries(details).map(([name, value]) => [name, textOf(name, value)]),
   }
 }
 
