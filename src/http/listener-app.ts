@@ -28,11 +28,6 @@ import {
 /** RFC 6797 §6.1: one year. Subdomains are not included, because they may belong to others. */
 const STRICT_TRANSPORT = 'max-age=31536000'
 
-export interface ListenerApp {
-  readonly app: FastifyInstance
-  readonly routes: readonly Route[]
-}
-
 export function createListenerApp(
   use: RouteDependencies & {
     readonly random: Random
@@ -48,7 +43,7 @@ export function createListenerApp(
     readonly strictTransportSecurity: () => boolean
   },
   addRoutes: (router: ReturnType<typeof createRouter>) => void,
-): ListenerApp {
+): { readonly app: FastifyInstance; readonly routes: readonly Route[] } {
   const { ports, log, random, observer, reshapeFailure: reshape } = use
   const { clock, brand } = ports
   const look = lookOf(use.branding)
@@ -68,7 +63,7 @@ export function createListenerApp(
     // Raised before the hooks run, so do their work here.
     frameworkErrors: (error, request, reply) => {
       addGeneralHeaders(request, reply)
-      answerError(error, request, reply, { brand, look, log, reshape, hasStart: hasStart() })
+      failed(error, request, reply)
       finish(request, reply.statusCode, 0)
     },
   })
@@ -99,9 +94,12 @@ export function createListenerApp(
     finish(request, reply.statusCode, clock.uptime() - (recordOf(request).begunAt ?? 0))
     done()
   })
-  app.setErrorHandler((error, request, reply) =>
-    answerError(error, request, reply, { brand, look, log, reshape, hasStart: hasStart() }),
-  )
+  app.setErrorHandler(failed)
+
+  function failed(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const hasStart = router.table.some(({ url }) => url === START_PATH)
+    return answerError(error, request, reply, { brand, look, log, reshape, hasStart })
+  }
 
   function addGeneralHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header(REQUEST_ID_HEADER, request.id)
@@ -119,7 +117,6 @@ export function createListenerApp(
   }
 
   const router = createRouter(app, { ...use, look })
-  const hasStart = () => router.table.some(({ url }) => url === START_PATH)
   addRoutes(router)
   router.close()
   return { app, routes: router.table }

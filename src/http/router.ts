@@ -13,6 +13,7 @@ import { authenticateCall } from '../domain/calls/authenticate-call.ts'
 import type { CallPorts } from '../domain/calls/ports.ts'
 import { authenticateRouter } from '../domain/calls/routers/authenticate-router.ts'
 import type { ListFields } from '../domain/lists/list-query.ts'
+import { invalid } from '../domain/refusals.ts'
 import { type CallSession, sessionGone } from '../domain/sessions/call-session.ts'
 import { writeEndingId } from '../domain/sessions/confirming/ending-id.ts'
 import { CATALOGUE, Failure } from '../errors/catalogue.ts'
@@ -270,10 +271,7 @@ function readQuery(request: FastifyRequest): FormFields {
   const text = url.slice(mark + 1)
   refuseManyFields(text, 'query')
   const fields = parseForm(text)
-  if (fields === undefined) {
-    const field = { field: 'query', reason: 'is not percent-encoded UTF-8' }
-    throw new Failure('COULD_NOT_VALIDATE', { field })
-  }
+  if (fields === undefined) throw invalid('query', 'is not percent-encoded UTF-8')
   return fields
 }
 
@@ -312,9 +310,9 @@ export function answerError(
     readonly brand: string
     readonly look: Look
     readonly log: Log
-    readonly reshape?: ((answer: Answer) => Answer) | undefined
+    readonly reshape: ((answer: Answer) => Answer) | undefined
     /** Whether the listener has a start page. */
-    readonly hasStart?: boolean
+    readonly hasStart: boolean
   },
 ): FastifyReply {
   const failure = asFailure(error, request.raw)
@@ -331,7 +329,7 @@ export function answerError(
   const { json, pages } = declared ?? { json: 'api', pages: false }
   const answer = failureAnswer(failure, {
     face: { json, pages: pages || isLost },
-    start: (isLost || needsWayOn(failure)) && use.hasStart === true ? START_PATH : undefined,
+    start: (isLost || needsWayOn(failure)) && use.hasStart ? START_PATH : undefined,
     wantsHtml: wantedContent(request.raw) === 'html',
     requestId: request.id,
     brand: use.brand,

@@ -4,6 +4,7 @@ import { updateOwnAuthenticator } from '../../domain/account/own-authenticators.
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { PasswordRefused } from '../../domain/factors/passwords/new-password.ts'
 import type { UpdbAuthenticator } from '../../domain/identities/authenticator.ts'
+import { orNotFound } from '../../domain/refusals.ts'
 import type { CallSession } from '../../domain/sessions/call-session.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { PAGE_PATHS } from '../../web/account/layout.ts'
@@ -33,8 +34,7 @@ export function addPasswordPage(routes: AccountRoutes, ports: AccountPorts): voi
   })
 
   routes.submit('password', PAGE_PATHS.password, async (call, fields) => {
-    const authenticator = await passwordOf(ports, call.session)
-    if (authenticator === undefined) throw new Failure('NOT_FOUND')
+    const authenticator = orNotFound(await passwordOf(ports, call.session))
     const { username } = authenticator
     const again = (status: number, error: string): Answer =>
       accountPage(

@@ -4,10 +4,10 @@
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { Failure } from '../../errors/catalogue.ts'
+import { orNotFound } from '../../domain/refusals.ts'
 import { ASSETS_PATH } from '../../web/console/navigation.ts'
 import { BASE_STYLES } from '../../web/login/base-styles.ts'
-import { text } from '../answer.ts'
+import { empty, text } from '../answer.ts'
 import { type KeptDocument, keepDocument } from '../kept-document.ts'
 import { SITE_ROUTE } from '../own-site/site.ts'
 import type { Router } from '../router.ts'
@@ -55,10 +55,9 @@ export function addAssets(router: Router): void {
       replies: [200, 304],
     },
     async (call) => {
-      const asset = ASSETS.get(call.path['name'] ?? '')
-      if (asset === undefined) throw new Failure('NOT_FOUND')
-      const { bytes, headers } = await asset.document(call)
-      return bytes === undefined ? { status: 304, headers } : text(asset.type, bytes, headers)
+      const { type, document } = orNotFound(ASSETS.get(call.path['name'] ?? ''))
+      const { bytes, headers } = await document(call)
+      return bytes === undefined ? empty(304, headers) : text(type, bytes, headers)
     },
   )
 }

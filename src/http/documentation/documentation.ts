@@ -2,8 +2,8 @@
  * GET /docs: the documentation of this version, on every listener with an API (D-353). It is the same for everyone and
  * holds no data. A checkout whose site was not built has none.
  */
-import { Failure } from '../../errors/catalogue.ts'
-import { type Answer, page, redirect, text } from '../answer.ts'
+import { orNotFound } from '../../domain/refusals.ts'
+import { type Answer, empty, page, redirect, text } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DeclaredRoute } from '../route.ts'
 import type { Router } from '../router.ts'
@@ -37,11 +37,9 @@ async function fileAnswer(
   name: string,
   call: Pick<Call<'public'>, 'headers'>,
 ): Promise<Answer> {
-  const file = files?.get(name)
-  if (file === undefined) throw new Failure('NOT_FOUND')
-  const { type, document } = file
+  const { type, document } = orNotFound(files?.get(name))
   const { bytes, headers } = await document(call)
-  if (bytes === undefined) return { status: 304, headers }
+  if (bytes === undefined) return empty(304, headers)
   if (type === 'text/html; charset=utf-8') {
     return page(200, bytes, { assets: 'own', images: 'own' }, headers)
   }

@@ -95,11 +95,7 @@ export function bodyFields(body: Body): ReadonlyMap<string, readonly unknown[]> 
   if (body.kind === 'none') return new Map()
   if (body.kind === 'text') throw new Failure('UNSUPPORTED_MEDIA_TYPE')
   const { value } = body
-  if (!isJsonObject(value)) {
-    throw new Failure('COULD_NOT_VALIDATE', {
-      field: { field: 'body', reason: 'must be an object' },
-    })
-  }
+  if (!isJsonObject(value)) throw invalid('body', 'must be an object')
   const members = Object.entries(value).filter(([, one]) => one !== null)
   return new Map(members.map(([name, one]) => [name, [one]]))
 }
