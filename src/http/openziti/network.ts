@@ -16,16 +16,14 @@ import type { Access } from '../route.ts'
 
 const NONE = 'There are none: this service authenticates, and manages no network.'
 
-type NetworkPorts = ManagementPorts
-
-export function addClientLists(api: Api, { clock }: Pick<NetworkPorts, 'clock'>): void {
+export function addClientLists(api: Api, { clock }: Pick<ManagementPorts, 'clock'>): void {
   for (const path of ['/services', '/current-identity/edge-routers', '/controllers'] as const) {
     addEmptyList(api, path, 'session')
   }
   addServiceUpdates(api, clock.now())
 }
 
-export function addManagementLists(api: Api, ports: NetworkPorts): void {
+export function addManagementLists(api: Api, ports: ManagementPorts): void {
   for (const path of ['/services', '/edge-routers', '/config-types', '/controllers'] as const) {
     addEmptyList(api, path, 'admin')
   }
@@ -124,7 +122,7 @@ function addIdentityTypes(api: Api): void {
 
 const ONE: ListQuery = { limit: 1, offset: 0 }
 
-function addSummary(api: Api, ports: NetworkPorts): void {
+function addSummary(api: Api, ports: ManagementPorts): void {
   api.add(
     {
       method: 'GET',

@@ -5,20 +5,16 @@
  */
 import type { AuthRequestKey } from '../../../domain/login/request/auth-request.ts'
 
-export interface FailedTries {
-  /** Counts one more failure, and returns whether there were several. */
-  add(key: AuthRequestKey): boolean
-}
-
 const SEVERAL = 3
 
 /** The most logins to remember; the one whose last failure is the oldest is removed first. */
 const MOST_LOGINS = 10_000
 
-export function createFailedTries(): FailedTries {
+export function createFailedTries() {
   const tries = new Map<AuthRequestKey, number>()
   return {
-    add(key) {
+    /** Counts one more failure, and returns whether there were several. */
+    add(key: AuthRequestKey): boolean {
       const count = (tries.get(key) ?? 0) + 1
       tries.delete(key)
       tries.set(key, count)
