@@ -71,10 +71,10 @@ export interface ConsoleCall extends SiteCall {
 
 export interface ConsoleForm extends SiteForm {
   /**
-   * `fresh-login`: the administrator has signed in within the last minutes (D-356). `session`: for what changes nothing,
-   * such as a dry run.
+   * By default the administrator must have signed in within the last minutes (D-356). `session`: for what changes
+   * nothing, such as a dry run.
    */
-  readonly needs: 'fresh-login' | 'session'
+  readonly needs?: 'session'
   /** Shows the page of the form with what these fields have, so that a new login does not lose it (D-481, D-483). */
   readonly again?: (call: ConsoleCall, fields: Fields) => Promise<SafeHtml>
 }

@@ -78,7 +78,6 @@ export function addIdentityEdit(routes: ConsoleRoutes, ports: ConsolePorts): voi
     {
       url: EDIT,
       page: EDIT,
-      needs: 'fresh-login',
       again: (call, fields) => page(call, FORM.stateIn(fields)),
     },
     async (call, fields) => {

@@ -119,11 +119,7 @@ export function addIdentityScreen(routes: ConsoleRoutes, ports: ConsolePorts): v
   }
 }
 
-const formAt = (what: string): ConsoleForm => ({
-  url: `${ONE}/${what}`,
-  page: ONE,
-  needs: 'fresh-login',
-})
+const formAt = (what: string): ConsoleForm => ({ url: `${ONE}/${what}`, page: ONE })
 
 const idOf = ({ head }: ConsoleCall) => (head.path['id'] ?? '') as IdentityId
 

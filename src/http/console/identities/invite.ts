@@ -8,48 +8,39 @@ import {
   type InviteValues,
   invitePage,
 } from '../../../web/console/identities/invite-page.ts'
-import type { ConsoleFrame } from '../../../web/console/layout.ts'
 import { INVITE_SCREEN_PATH } from '../../../web/console/navigation.ts'
 import { readBody } from '../../edge-api/read-body.ts'
 import { kindOfNew } from '../../management-api/enrollments.ts'
 import { chosenOf } from '../../management-api/identities.ts'
 import type { Fields } from '../../reading/fields.ts'
-import type { ConsoleRoutes } from '../console-route.ts'
+import type { ConsoleCall, ConsoleRoutes } from '../console-route.ts'
 import type { ConsolePorts } from '../ports.ts'
 import { refusedField } from '../refusal-text.ts'
 import { isChecked, textIn } from '../rules/form-fields.ts'
-import { orAgain } from '../rules/or-again.ts'
+import { addNewForm } from '../rules/or-again.ts'
 import { invitationAnswer } from './invitation-answer.ts'
 
 export function addInvite(routes: ConsoleRoutes, ports: ConsolePorts): void {
-  const shown = async (frame: ConsoleFrame, state: InvitePage['state']) =>
+  const show = async ({ frame }: ConsoleCall, state: InvitePage['state']) =>
     invitePage(frame, { policies: await ports.authPolicies.list(), state })
 
-  routes.show(INVITE_SCREEN_PATH, ({ frame }) => shown(frame, { values: BLANK }))
+  routes.show(INVITE_SCREEN_PATH, (call) => show(call, { values: BLANK }))
 
-  routes.act(
-    {
-      url: INVITE_SCREEN_PATH,
-      page: INVITE_SCREEN_PATH,
-      needs: 'fresh-login',
-      again: ({ frame }, fields) => shown(frame, { values: valuesIn(fields) }),
+  addNewForm(routes, {
+    url: INVITE_SCREEN_PATH,
+    page: INVITE_SCREEN_PATH,
+    valuesIn,
+    show,
+    async create(call, values) {
+      const { enrollment = {}, ...chosen } = readNew(values)
+      const identity = chosenOf(chosen)
+      const kind = kindOfNew(enrollment)
+      const invitation = await createEnrollmentWithIdentity(ports, identity, kind, call.caller)
+      const { identityId: id } = invitation.enrollment
+      return invitationAnswer(call, { id, name: identity.name }, invitation)
     },
-    (call, fields) => {
-      const values = valuesIn(fields)
-      return orAgain(
-        async () => {
-          const { enrollment = {}, ...chosen } = readNew(values)
-          const identity = chosenOf(chosen)
-          const kind = kindOfNew(enrollment)
-          const invitation = await createEnrollmentWithIdentity(ports, identity, kind, call.caller)
-          const { identityId: id } = invitation.enrollment
-          return invitationAnswer(call, { id, name: identity.name }, invitation)
-        },
-        (message, failure) =>
-          shown(call.frame, { values, refusal: { message, field: fieldOf(failure) } }),
-      )
-    },
-  )
+    fieldOf,
+  })
 }
 
 /** The names of the management API, and those of the form. */

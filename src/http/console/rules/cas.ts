@@ -30,7 +30,7 @@ import type { ConsolePorts } from '../ports.ts'
 import { refusedField } from '../refusal-text.ts'
 import { backAfter, type Edited, pick, saveForm, storedForm } from '../stored-form.ts'
 import { linesIn, textIn, wholeIn } from './form-fields.ts'
-import { orAgain } from './or-again.ts'
+import { addNewForm, orAgain } from './or-again.ts'
 import { readTags, writeTags } from './tags-text.ts'
 
 const ONE = `${CAS_PATH}/:id`
@@ -55,35 +55,25 @@ export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
 
   routes.show(`${CAS_PATH}/new`, async ({ frame }) => newCaPage(frame, { values: NEW_CA }))
 
-  routes.act(
-    {
-      url: CAS_PATH,
-      page: `${CAS_PATH}/new`,
-      needs: 'fresh-login',
-      again: async ({ frame }, fields) => newCaPage(frame, { values: newIn(fields) }),
+  addNewForm(routes, {
+    url: CAS_PATH,
+    page: `${CAS_PATH}/new`,
+    valuesIn: newIn,
+    show: async ({ frame }, state) => newCaPage(frame, state),
+    async create({ caller }, values) {
+      const value = { ...values, isAuthEnabled: true }
+      const input = chosenOf(readBody(NewCa, { kind: 'json', value }))
+      return backTo(caPath(await createCa(ports, input, caller)), 'ca-created')
     },
-    async ({ frame, caller }, fields) => {
-      const values = newIn(fields)
-      return orAgain(
-        async () => {
-          const value = { ...values, isAuthEnabled: true }
-          const input = chosenOf(readBody(NewCa, { kind: 'json', value }))
-          return backTo(caPath(await createCa(ports, input, caller)), 'ca-created')
-        },
-        async (message, failure) => {
-          const field = refusedField(failure, Object.keys(NEW_CA))
-          return newCaPage(frame, { values, refusal: { message, field } })
-        },
-      )
-    },
-  )
+    fieldOf: (failure) => refusedField(failure, Object.keys(NEW_CA)),
+  })
 
   routes.show(ONE, (call) => onePage(call))
 
   const again = (call: ConsoleCall, fields: Fields) =>
     onePage(call, { state: FORM.stateIn(fields) })
 
-  routes.act({ url: ONE, page: ONE, needs: 'fresh-login', again }, (call, fields) =>
+  routes.act({ url: ONE, page: ONE, again }, (call, fields) =>
     saveForm(FORM, FORM.stateIn(fields), {
       write: (change) => updateCa(ports, idIn(call), change, call.caller),
       next: withChanges,
@@ -96,7 +86,6 @@ export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
     {
       url: `${ONE}/verify`,
       page: ONE,
-      needs: 'fresh-login',
       again: (call, fields) => onePage(call, { proof: textIn(fields, 'proof') }),
     },
     (call, fields) => {
@@ -115,7 +104,7 @@ export function addCaScreens(routes: ConsoleRoutes, ports: ConsolePorts): void {
     },
   )
 
-  routes.act({ url: `${ONE}/delete`, page: ONE, needs: 'fresh-login' }, (call) =>
+  routes.act({ url: `${ONE}/delete`, page: ONE }, (call) =>
     orAgain(
       async () => {
         await deleteCa(ports, idIn(call), call.caller)

@@ -37,7 +37,7 @@ import { backTo, type ConsoleCall, type ConsoleRoutes, consolePage } from '../co
 import type { ConsolePorts } from '../ports.ts'
 import { AskFirst, backAfter, type Edited, saveForm, storedForm } from '../stored-form.ts'
 import { isChecked, wholeIn } from './form-fields.ts'
-import { orAgain } from './or-again.ts'
+import { addNewForm } from './or-again.ts'
 import { readTags, writeTags } from './tags-text.ts'
 
 const ONE = `${POLICIES_PATH}/:id`
@@ -60,31 +60,22 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
     return policiesPage(frame, rows)
   })
 
-  routes.show(`${POLICIES_PATH}/new`, (call) => newPage(call, { values: NEW_POLICY }))
-
   const newPage = async ({ frame }: ConsoleCall, state: FormState<PolicyValues>) =>
     newPolicyPage(frame, { state, signers: await signers() })
 
-  routes.act(
-    {
-      url: POLICIES_PATH,
-      page: `${POLICIES_PATH}/new`,
-      needs: 'fresh-login',
-      again: (call, fields) => newPage(call, { values: FORM.stateIn(fields).values }),
+  routes.show(`${POLICIES_PATH}/new`, (call) => newPage(call, { values: NEW_POLICY }))
+
+  addNewForm(routes, {
+    url: POLICIES_PATH,
+    page: `${POLICIES_PATH}/new`,
+    valuesIn: (fields) => FORM.stateIn(fields).values,
+    show: newPage,
+    async create({ caller }, values) {
+      const id = await createPolicy(ports, chosenIn(values, readTags(values.tags)), caller)
+      return backTo(policyPath(id), 'policy-created')
     },
-    async (call, fields) => {
-      const { values } = FORM.stateIn(fields)
-      return orAgain(
-        async () => {
-          const policy = chosenIn(values, readTags(values.tags))
-          const id = await createPolicy(ports, policy, call.caller)
-          return backTo(policyPath(id), 'policy-created')
-        },
-        (message, failure) =>
-          newPage(call, { values, refusal: { message, field: FORM.fieldOf(failure) } }),
-      )
-    },
-  )
+    fieldOf: FORM.fieldOf,
+  })
 
   async function onePage(call: ConsoleCall, state?: FormState<PolicyValues>) {
     const policy = await policyIn(call)
@@ -124,7 +115,7 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
     },
   )
 
-  routes.act({ url: ONE, page: ONE, needs: 'fresh-login', again }, async (call, fields) => {
+  routes.act({ url: ONE, page: ONE, again }, async (call, fields) => {
     const { id } = await policyIn(call)
     return saveForm(FORM, FORM.stateIn(fields), {
       next(current, edited) {
@@ -139,7 +130,7 @@ export function addPolicyScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
     })
   })
 
-  routes.act({ url: `${ONE}/delete`, page: ONE, needs: 'fresh-login' }, async (call) => {
+  routes.act({ url: `${ONE}/delete`, page: ONE }, async (call) => {
     await deletePolicy(ports, (await policyIn(call)).id, call.caller)
     return backTo(POLICIES_PATH, 'policy-deleted')
   })

@@ -27,6 +27,7 @@ import {
   signerPage,
   signersPage,
 } from '../../../web/console/rules/signers-page.ts'
+import type { Answer } from '../../answer.ts'
 import { readBody } from '../../edge-api/read-body.ts'
 import { chosenOf, chosenOfSigner } from '../../management-api/rules/external-jwt-signers.ts'
 import type { Fields } from '../../reading/fields.ts'
@@ -35,7 +36,7 @@ import type { ConsolePorts } from '../ports.ts'
 import { refusedField } from '../refusal-text.ts'
 import { backAfter, type Edited, pick, saveForm, storedForm } from '../stored-form.ts'
 import { textIn } from './form-fields.ts'
-import { orAgain } from './or-again.ts'
+import { addNewForm, orAgain } from './or-again.ts'
 import { readTags, writeTags } from './tags-text.ts'
 
 const ONE = `${SIGNERS_PATH}/:id`
@@ -60,56 +61,33 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
     ),
   )
 
-  routes.act(
-    {
-      url: `${SIGNERS_PATH}/by-hand`,
-      page: `${SIGNERS_PATH}/new?by=hand`,
-      needs: 'fresh-login',
-      again: async ({ frame }, fields) => newSignerPage(frame, { byHand: FORM.stateIn(fields) }),
-    },
-    async ({ frame, caller }, fields) => {
-      const { values } = FORM.stateIn(fields)
-      return orAgain(
-        async () => {
-          const body = bodyOf(values, readTags(values.tags))
-          const input = chosenOf(read(NewExternalJwtSigner, withoutEmpty(body)))
-          return backTo(signerPath(await createSigner(ports, input, caller)), 'signer-created')
-        },
-        async (message, failure) => {
-          const refusal = { message, field: FORM.fieldOf(failure) }
-          return newSignerPage(frame, { byHand: { values, refusal } })
-        },
-      )
-    },
-  )
+  async function create({ caller }: ConsoleCall, body: object): Promise<Answer> {
+    const input = chosenOf(read(NewExternalJwtSigner, withoutEmpty(body)))
+    return backTo(signerPath(await createSigner(ports, input, caller)), 'signer-created')
+  }
 
-  routes.act(
-    {
-      url: SIGNERS_PATH,
-      page: `${SIGNERS_PATH}/new`,
-      needs: 'fresh-login',
-      again: async ({ frame }, fields) =>
-        newSignerPage(frame, { discovered: { values: discoveredIn(fields) } }),
+  addNewForm(routes, {
+    url: `${SIGNERS_PATH}/by-hand`,
+    page: `${SIGNERS_PATH}/new?by=hand`,
+    valuesIn: (fields) => FORM.stateIn(fields).values,
+    show: async ({ frame }, byHand) => newSignerPage(frame, { byHand }),
+    create: async (call, values) => create(call, bodyOf(values, readTags(values.tags))),
+    fieldOf: FORM.fieldOf,
+  })
+
+  addNewForm(routes, {
+    url: SIGNERS_PATH,
+    page: `${SIGNERS_PATH}/new`,
+    valuesIn: discoveredIn,
+    show: async ({ frame }, discovered) => newSignerPage(frame, { discovered }),
+    async create(call, values) {
+      const { url, clientId, audience } = read(SignerDiscovery, withoutEmpty(values, 'name'))
+      const asked = { url, clientId, audience }
+      const { claims: _, ...proposed } = await discoverSigner(ports, asked)
+      return create(call, { ...proposed, name: values.name })
     },
-    async ({ frame, caller }, fields) => {
-      const values = discoveredIn(fields)
-      return orAgain(
-        async () => {
-          const { url, clientId, audience } = read(SignerDiscovery, withoutEmpty(values, 'name'))
-          const asked = { url, clientId, audience }
-          const { claims: _, ...proposed } = await discoverSigner(ports, asked)
-          const body = { ...proposed, name: values.name }
-          const input = chosenOf(read(NewExternalJwtSigner, withoutEmpty(body)))
-          const id = await createSigner(ports, input, caller)
-          return backTo(signerPath(id), 'signer-created')
-        },
-        async (message, failure) => {
-          const refusal = { message, field: refusedField(failure, Object.keys(NOTHING_YET)) }
-          return newSignerPage(frame, { discovered: { values, refusal } })
-        },
-      )
-    },
-  )
+    fieldOf: (failure) => refusedField(failure, Object.keys(NOTHING_YET)),
+  })
 
   async function onePage(
     call: ConsoleCall,
@@ -139,7 +117,7 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
   const again = (call: ConsoleCall, fields: Fields) =>
     onePage(call, { state: FORM.stateIn(fields) })
 
-  routes.act({ url: ONE, page: ONE, needs: 'fresh-login', again }, (call, fields) =>
+  routes.act({ url: ONE, page: ONE, again }, (call, fields) =>
     saveForm(FORM, FORM.stateIn(fields), {
       next: (current, edited) => patchedSigner(current, membersIn(edited)),
       write: (change) => updateSigner(ports, idIn(call), change, call.caller),
@@ -155,7 +133,7 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
     ['enable', true],
     ['disable', false],
   ] as const) {
-    routes.act({ url: `${ONE}/${word}`, page: ONE, needs: 'fresh-login' }, (call) =>
+    routes.act({ url: `${ONE}/${word}`, page: ONE }, (call) =>
       orAgain(async () => {
         const change = (current: ExternalJwtSigner) => patchedSigner(current, { enabled })
         await updateSigner(ports, idIn(call), change, call.caller)
@@ -164,7 +142,7 @@ export function addSignerScreens(routes: ConsoleRoutes, ports: ConsolePorts): vo
     )
   }
 
-  routes.act({ url: `${ONE}/delete`, page: ONE, needs: 'fresh-login' }, (call) =>
+  routes.act({ url: `${ONE}/delete`, page: ONE }, (call) =>
     orAgain(async () => {
       await deleteSigner(ports, idIn(call), call.caller)
       return backTo(SIGNERS_PATH, 'signer-deleted')

