@@ -1,4 +1,5 @@
 /** /api-sessions and /identities/{id}/api-sessions of the management API: API 3.3, 4.7. Tokens are never returned. */
+import type { ApiSessionId } from '../../base/ids.ts'
 import type { CurrentApiSession } from '../../contract/current-api-session.ts'
 import {
   ApiSessionListReply,
@@ -16,10 +17,11 @@ import {
 } from '../../domain/management/manage-sessions.ts'
 import type { SessionPorts } from '../../domain/sessions/ports.ts'
 import type { SessionDetail } from '../../domain/sessions/session-detail.ts'
-import { found, idIn, listed, selfLink } from '../edge-api/answers.ts'
+import { idIn, listed, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { sessionBody } from '../edge-api/current/current-api-session.ts'
 import { jsonBody } from '../reading/declared-body.ts'
+import { addReads } from './entity-reads.ts'
 
 const OF_IDENTITY = '/identities/:id/api-sessions'
 
@@ -29,28 +31,15 @@ export function addApiSessions(api: Api, ports: SessionPorts): void {
     _links: selfLink(`api-sessions/${detail.session.id}`),
   })
 
-  api.add(
-    {
-      method: 'GET',
-      path: '/api-sessions',
-      access: 'admin',
-      summary: 'List the sessions of all identities',
-      list: API_SESSION_FIELDS,
-      answers: { 200: ApiSessionListReply },
-    },
-    async ({ list }) => listed(API_SESSION_FIELDS, list, await listSessions(ports, list), show),
-  )
-
-  api.add(
-    {
-      method: 'GET',
-      path: '/api-sessions/:id',
-      access: 'admin',
-      summary: 'Read a session',
-      answers: { 200: ApiSessionReply },
-    },
-    async ({ path }) => found(show(await findSession(ports, idIn(path)))),
-  )
+  addReads(api, {
+    path: '/api-sessions',
+    summaries: { list: 'List the sessions of all identities', one: 'Read a session' },
+    fields: API_SESSION_FIELDS,
+    replies: { one: ApiSessionReply, list: ApiSessionListReply },
+    list: (query) => listSessions(ports, query),
+    find: (id: ApiSessionId) => findSession(ports, id),
+    show,
+  })
 
   api.act(
     {

@@ -1,7 +1,7 @@
 /** /authenticators of the management API: API 3.3, 4.2. Password hashes are never returned. */
 
 import type { z } from 'zod'
-import type { IdentityId } from '../../base/ids.ts'
+import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { CreatedReply } from '../../contract/envelope.ts'
@@ -28,21 +28,14 @@ import {
 } from '../../domain/management/update-authenticator.ts'
 import { invalid } from '../../domain/refusals.ts'
 import { CERT_AUTHENTICATOR, UPDB_AUTHENTICATOR } from '../../entities/authenticator.ts'
-import {
-  created,
-  found,
-  idIn,
-  listed,
-  reference,
-  selfLink,
-  timeOrNull,
-} from '../edge-api/answers.ts'
+import { created, idIn, reference, selfLink, timeOrNull } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { isNull, patched, withFixed } from '../edge-api/changed-body.ts'
 import { chosenFields, managedFields } from '../edge-api/described-body.ts'
 import { Nothing } from '../edge-api/read-body.ts'
 import type { Body } from '../reading/body.ts'
 import { deferredBody, jsonBody } from '../reading/declared-body.ts'
+import { addReads } from './entity-reads.ts'
 
 const ALL = '/authenticators'
 const ONE = `${ALL}/:id` as const
@@ -77,33 +70,15 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
     },
   )
 
-  api.add(
-    {
-      method: 'GET',
-      path: ALL,
-      access: 'admin',
-      summary: 'List authenticators',
-      list: AUTHENTICATOR_FIELDS,
-      answers: { 200: AuthenticatorListReply },
-    },
-    async ({ list }) => {
-      const now = ports.clock.now()
-      const details = await listAuthenticators(ports, list)
-      return listed(AUTHENTICATOR_FIELDS, list, details, (detail) => authenticatorBody(detail, now))
-    },
-  )
-
-  api.add(
-    {
-      method: 'GET',
-      path: ONE,
-      access: 'admin',
-      summary: 'Read an authenticator',
-      answers: { 200: AuthenticatorReply },
-    },
-    async ({ path }) =>
-      found(authenticatorBody(await findAuthenticator(ports, idIn(path)), ports.clock.now())),
-  )
+  addReads(api, {
+    path: ALL,
+    summaries: { list: 'List authenticators', one: 'Read an authenticator' },
+    fields: AUTHENTICATOR_FIELDS,
+    replies: { one: AuthenticatorReply, list: AuthenticatorListReply },
+    list: (query) => listAuthenticators(ports, query),
+    find: (id: AuthenticatorId) => findAuthenticator(ports, id),
+    show: (detail) => authenticatorBody(detail, ports.clock.now()),
+  })
 
   api.act(
     {

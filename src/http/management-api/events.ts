@@ -1,4 +1,5 @@
 /** /events of the management API: the audit log. API 3.3, 4.8. */
+import type { EventId } from '../../base/ids.ts'
 import {
   type Event,
   type EventLine,
@@ -10,34 +11,22 @@ import { EVENT_FIELDS } from '../../domain/lists/fields.ts'
 import { orNotFound } from '../../domain/refusals.ts'
 import type { Stores } from '../../domain/stores.ts'
 import { EVENT } from '../../entities/event.ts'
-import { found, idIn, listed, selfLink } from '../edge-api/answers.ts'
+import { selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { managedFields } from '../edge-api/described-body.ts'
+import { addReads } from './entity-reads.ts'
 
 export function addEvents(api: Api, ports: Pick<Stores, 'events'>): void {
-  api.add(
-    {
-      method: 'GET',
-      path: '/events',
-      access: 'admin',
-      summary: 'List audit events, the newest first',
-      description: 'Filter by `requestId` to find the exact reason of an error.',
-      list: EVENT_FIELDS,
-      answers: { 200: EventListReply },
-    },
-    async ({ list }) => listed(EVENT_FIELDS, list, await ports.events.list(list), show),
-  )
-
-  api.add(
-    {
-      method: 'GET',
-      path: '/events/:id',
-      access: 'admin',
-      summary: 'Read an audit event',
-      answers: { 200: EventReply },
-    },
-    async ({ path }) => found(show(orNotFound(await ports.events.find(idIn(path))))),
-  )
+  addReads(api, {
+    path: '/events',
+    summaries: { list: 'List audit events, the newest first', one: 'Read an audit event' },
+    description: 'Filter by `requestId` to find the exact reason of an error.',
+    fields: EVENT_FIELDS,
+    replies: { one: EventReply, list: EventListReply },
+    list: (query) => ports.events.list(query),
+    find: async (id: EventId) => orNotFound(await ports.events.find(id)),
+    show,
+  })
 }
 
 function show(event: RecordedEvent): Event {

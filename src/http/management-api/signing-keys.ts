@@ -17,34 +17,22 @@ import {
 import type { NewKeys } from '../../domain/tokens/keys/signing-keys.ts'
 import type { TokenPorts } from '../../domain/tokens/ports.ts'
 import { SIGNING_KEY } from '../../entities/signing-key.ts'
-import { found, idIn, listed, made, selfLink } from '../edge-api/answers.ts'
+import { made, selfLink } from '../edge-api/answers.ts'
 import type { Api } from '../edge-api/api.ts'
 import { managedFields } from '../edge-api/described-body.ts'
 import { jsonBody } from '../reading/declared-body.ts'
+import { addReads } from './entity-reads.ts'
 
 export function addSigningKeys(api: Api, ports: TokenPorts): void {
-  api.add(
-    {
-      method: 'GET',
-      path: '/signing-keys',
-      access: 'admin',
-      summary: 'List the keys that sign tokens',
-      list: SIGNING_KEY_FIELDS,
-      answers: { 200: SigningKeyListReply },
-    },
-    async ({ list }) => listed(SIGNING_KEY_FIELDS, list, await listKeys(ports, list), show),
-  )
-
-  api.add(
-    {
-      method: 'GET',
-      path: '/signing-keys/:id',
-      access: 'admin',
-      summary: 'Read a signing key',
-      answers: { 200: SigningKeyReply },
-    },
-    async ({ path }) => found(show(await findKey(ports, idIn(path)))),
-  )
+  addReads(api, {
+    path: '/signing-keys',
+    summaries: { list: 'List the keys that sign tokens', one: 'Read a signing key' },
+    fields: SIGNING_KEY_FIELDS,
+    replies: { one: SigningKeyReply, list: SigningKeyListReply },
+    list: (query) => listKeys(ports, query),
+    find: (id: string) => findKey(ports, id),
+    show,
+  })
 
   api.add(
     {

@@ -1,38 +1,29 @@
 /** The routes that policies, signers and CAs have alike: create, list, read, replace, change, delete. API 3.3, D-331. */
 import type { z } from 'zod'
-import { CreatedReply, type ListMeta } from '../../../contract/envelope.ts'
+import { CreatedReply } from '../../../contract/envelope.ts'
 import type { Caller } from '../../../domain/audit/events.ts'
-import type { ListFields, ListQuery } from '../../../domain/lists/list-query.ts'
-import type { PageOf } from '../../../domain/paging.ts'
 import type { FailureCode } from '../../../errors/catalogue.ts'
-import { created, type Envelope, found, idIn, listed } from '../../edge-api/answers.ts'
+import { created, idIn } from '../../edge-api/answers.ts'
 import type { Api } from '../../edge-api/api.ts'
 import { patched, withDefaults } from '../../edge-api/changed-body.ts'
 import { type FieldNames, withFieldNames } from '../../edge-api/field-names.ts'
 import type { Body } from '../../reading/body.ts'
 import { deferredBody, jsonBody } from '../../reading/declared-body.ts'
+import { addReads, type EntityReads } from '../entity-reads.ts'
 
-export interface RuleRoutes<Id extends string, Rule, New extends object, Detail, Shown> {
-  readonly path: `/${string}`
+export interface RuleRoutes<Id extends string, Rule, New extends object, Detail, Shown>
+  extends Omit<EntityReads<Id, Detail, Shown>, 'summaries' | 'description'> {
   /** Names for the summaries. `one` has its article. */
   readonly one: string
   readonly many: string
-  readonly fields: ListFields
   /** The body that creates a rule. */
   readonly shape: z.ZodType<New>
-  readonly replies: {
-    readonly one: z.ZodType<Envelope<Shown>>
-    readonly list: z.ZodType<{ data: Shown[]; meta: z.output<typeof ListMeta> }>
-  }
   readonly create: {
     readonly summary: string
     readonly description?: string
     readonly codes: readonly FailureCode[]
     run(input: New, caller: Caller): Promise<Id>
   }
-  list(query: ListQuery): Promise<PageOf<Detail>>
-  find(id: Id): Promise<Detail>
-  show(detail: Detail): Shown
   /** Names of fields in this body, where the use cases have others. */
   fieldNames?(body: Body): FieldNames
   readonly update: {
@@ -55,7 +46,7 @@ export function addRuleRoutes<Id extends string, Rule, New extends object, Detai
   api: Api,
   rule: RuleRoutes<Id, Rule, New, Detail, Shown>,
 ): void {
-  const { path, one, many, fields, shape, replies, create, update, remove } = rule
+  const { path, one, many, shape, create, update, remove } = rule
   const onePath = `${path}/:id` as const
   const { fixed = [], completed = (body: Body) => body } = update
   const fieldNames = (body: Body) => rule.fieldNames?.(body) ?? {}
@@ -77,28 +68,7 @@ export function addRuleRoutes<Id extends string, Rule, New extends object, Detai
     },
   )
 
-  api.add(
-    {
-      method: 'GET',
-      path,
-      access: 'admin',
-      summary: `List ${many}`,
-      list: fields,
-      answers: { 200: replies.list },
-    },
-    async ({ list }) => listed(fields, list, await rule.list(list), rule.show),
-  )
-
-  api.add(
-    {
-      method: 'GET',
-      path: onePath,
-      access: 'admin',
-      summary: `Read ${one}`,
-      answers: { 200: replies.one },
-    },
-    async ({ path }) => found(rule.show(await rule.find(idIn(path)))),
-  )
+  addReads(api, { ...rule, summaries: { list: `List ${many}`, one: `Read ${one}` } })
 
   api.act(
     {
