@@ -1,7 +1,6 @@
 /** Audit events: columns for the fields that are searched, one JSON column for those specific to the type. */
 import type { ExpressionBuilder, Kysely, Selectable, Transaction } from 'kysely'
 import type { IdentityId } from '../base/ids.ts'
-import { isStorable } from '../base/text.ts'
 import type { AuditEvent } from '../domain/audit/events.ts'
 import { type EventNames, recorded } from '../domain/audit/recorded-event.ts'
 import type { Events } from '../domain/audit/stores.ts'
@@ -11,6 +10,7 @@ import { describedRows, listColumns } from './described-rows.ts'
 import type { ListFacts } from './dialects/list-facts.ts'
 import { fixedQuery } from './fixed-query.ts'
 import { type Listed, listRows } from './lists/list-rows.ts'
+import { findRow } from './one-row.ts'
 import { removeBefore } from './remove-before.ts'
 import type { EventRow, Tables } from './tables.ts'
 
@@ -59,12 +59,7 @@ export function sqlEvents(
       onInserted({ event, names: namesIn(inserted), kept })
     },
 
-    async find(id) {
-      if (!isStorable(id)) return undefined
-      const query = db.selectFrom('events').selectAll().where('id', '=', id)
-      const row = await query.executeTakeFirst()
-      return row && fromRow(row)
-    },
+    find: (id) => findRow(db, 'events', { id }, fromRow),
 
     async list(query) {
       const { rows, totalCount } = await listRows(db, facts, LIST, query)

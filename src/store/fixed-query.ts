@@ -10,6 +10,7 @@ import type {
   QueryResult,
   Transaction,
 } from 'kysely'
+import { areStorable } from './one-row.ts'
 import { type Outcome, runCompiled } from './short-way.ts'
 import type { Tables } from './tables.ts'
 
@@ -25,6 +26,8 @@ export interface FixedQuery<Values, Row> {
   run(db: Kysely<Tables>, values: Values): Promise<QueryResult<Row>>
   /** Returns the first row. */
   first(db: Kysely<Tables>, values: Values): Promise<Row | undefined>
+  /** Returns the first row, converted. */
+  find<T>(db: Kysely<Tables>, values: Values, fromRow: (row: Row) => T): Promise<T | undefined>
   /** Returns the number of rows that the statement inserted, changed or deleted. */
   count(db: Kysely<Tables>, values: Values): Promise<number>
   /** As `first` and `count`, in a transaction on SQLite, where nothing is waited for (D-466). */
@@ -62,12 +65,19 @@ export function fixedQuery<Values extends object, Row>(
     return outcome
   }
 
+  async function first(db: Kysely<Tables>, values: Values): Promise<Row | undefined> {
+    const outcome = run(db, values)
+    const { rows } = outcome instanceof Promise ? await outcome : outcome
+    return rows[0]
+  }
+
   return {
     run: async (db, values) => run(db, values),
-    async first(db, values) {
-      const outcome = run(db, values)
-      const { rows } = outcome instanceof Promise ? await outcome : outcome
-      return rows[0]
+    first,
+    async find(db, values, fromRow) {
+      if (!areStorable(values)) return undefined
+      const row = await first(db, values)
+      return row && fromRow(row)
     },
     async count(db, values) {
       const outcome = run(db, values)

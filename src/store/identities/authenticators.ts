@@ -12,7 +12,6 @@ import {
 } from 'kysely'
 import { readCertificate, validity } from '../../base/certificates.ts'
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
-import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import {
   type Authenticator,
@@ -32,6 +31,7 @@ import type { ListFacts } from '../dialects/list-facts.ts'
 import { fixedQuery } from '../fixed-query.ts'
 import { insertUnique } from '../insert-unique.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
+import { deleteRow, updateRow } from '../one-row.ts'
 import { oneOf, reading, text } from '../reading.ts'
 import type { AuthenticatorRow, Tables } from '../tables.ts'
 import { atomically } from '../transactions/atomically.ts'
@@ -92,25 +92,13 @@ export function hasCertificate(fingerprint: string | null): RawBuilder<SqlBool> 
 
 export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authenticators {
   return {
-    async find(id) {
-      if (!isStorable(id)) return undefined
-      const row = await FIND.first(db, { id })
-      return row && authenticatorOf(row)
-    },
+    find: (id) => FIND.find(db, { id }, authenticatorOf),
 
-    async findUpdb(key) {
-      if (!isStorable(key)) return undefined
-      const row = await FIND_UPDB.first(db, { key })
-      return row && UPDB.fromRow(row)
-    },
+    findUpdb: (key) => FIND_UPDB.find(db, { key }, UPDB.fromRow),
 
-    async findCert(fingerprint) {
-      if (!isStorable(fingerprint)) return undefined
-      const row =
-        (await FIND_CERT.first(db, { fingerprint })) ??
-        (await FIND_RENEWED_CERT.first(db, { fingerprint }))
-      return row && cert(row)
-    },
+    findCert: async (fingerprint) =>
+      (await FIND_CERT.find(db, { fingerprint }, cert)) ??
+      FIND_RENEWED_CERT.find(db, { fingerprint }, cert),
 
     async listOf(identityId) {
       return (await LIST_OF.run(db, { identityId })).rows.map(authenticatorOf)
@@ -134,11 +122,7 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
         'certificate-in-use': ['fingerprint'],
       }),
 
-    async remove(id) {
-      const query = db.deleteFrom('authenticators').where('id', '=', id)
-      const { numDeletedRows } = await query.executeTakeFirst()
-      return numDeletedRows === 1n
-    },
+    remove: (id) => deleteRow(db, 'authenticators', { id }),
 
     replaceUpdb(id, version, { username, passwordHash, tags }, at) {
       const changes = {
@@ -151,9 +135,7 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
           : {
               password_hash: passwordHash,
               credential_version: version + 1,
-              failed_attempts: 0,
-              locked_until: null,
-              closed_until: null,
+              ...NO_FAILURES,
             }),
       }
       const where = { id, method: 'updb', credential_version: version }
@@ -196,25 +178,16 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
       )
     },
 
-    async replacePasswordHash(id, previous, next, at) {
-      const { numUpdatedRows } = await db
-        .updateTable('authenticators')
-        .set({ password_hash: next, updated_at: at })
-        .where('id', '=', id)
-        .where('password_hash', '=', previous)
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
+    replacePasswordHash(id, previous, next, at) {
+      const changes = { password_hash: next, updated_at: at }
+      return updateRow(db, 'authenticators', { id, password_hash: previous }, changes)
     },
 
     unlock: (id) =>
       atomically(db, async (tx) => {
-        const { numUpdatedRows } = await tx
-          .updateTable('authenticators')
-          .set({ failed_attempts: 0, locked_until: null, closed_until: null })
-          .where('id', '=', id)
-          .executeTakeFirst()
+        const isUnlocked = await updateRow(tx, 'authenticators', { id }, NO_FAILURES)
         await forgetFailures(tx, id)
-        return numUpdatedRows === 1n
+        return isUnlocked
       }),
   }
 }
@@ -235,6 +208,8 @@ export function certificateEnd(pem: string): Instant | null {
   const certificate = readCertificate(pem)
   return certificate === undefined ? null : validity(certificate).notAfter
 }
+
+const NO_FAILURES = { failed_attempts: 0, locked_until: null, closed_until: null } as const
 
 const NOT_USED_YET = { credentialVersion: 0, lastUsedAt: undefined } as const
 

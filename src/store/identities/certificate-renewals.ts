@@ -1,6 +1,7 @@
 /** Certificates that wait to replace the current one of an authenticator: D-130. */
 import { type Kysely, sql } from 'kysely'
 import type { CertificateRenewals } from '../../domain/enrollments/renewal/stores.ts'
+import { updateRow } from '../one-row.ts'
 import { json, reading } from '../reading.ts'
 import { PROVEN } from '../sessions/proof.ts'
 import type { Tables } from '../tables.ts'
@@ -8,20 +9,18 @@ import { certificateEnd } from './authenticators.ts'
 
 export function sqlCertificateRenewals(db: Kysely<Tables>): CertificateRenewals {
   return {
-    async replacePending(id, current, { certPem, fingerprint }, at) {
-      const { numUpdatedRows } = await db
-        .updateTable('authenticators')
-        .set({
+    replacePending: (id, current, { certPem, fingerprint }, at) =>
+      updateRow(
+        db,
+        'authenticators',
+        { id, fingerprint: current },
+        {
           renewal_cert_pem: certPem,
           renewal_fingerprint: fingerprint,
           renewal_not_after: certificateEnd(certPem),
           updated_at: at,
-        })
-        .where('id', '=', id)
-        .where('fingerprint', '=', current)
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
-    },
+        },
+      ),
 
     async takePending(id, fingerprint, at) {
       const { numUpdatedRows } = await db
@@ -55,11 +54,8 @@ export function sqlCertificateRenewals(db: Kysely<Tables>): CertificateRenewals 
         const { certificate } = proven.primary
         if (certificate?.fingerprint !== from) continue
         const primary = { ...proven.primary, certificate: { ...certificate, ...to } }
-        await db
-          .updateTable('api_sessions')
-          .set({ proof: JSON.stringify({ ...proven, primary }) })
-          .where('id', '=', row.id)
-          .execute()
+        const proof = JSON.stringify({ ...proven, primary })
+        await updateRow(db, 'api_sessions', { id: row.id }, { proof })
       }
     },
   }

@@ -7,6 +7,7 @@ import type { IdentityId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { CodeGuesses } from '../../domain/factors/stores.ts'
 import { fixedQuery } from '../fixed-query.ts'
+import { updateRow } from '../one-row.ts'
 import type { Tables } from '../tables.ts'
 import { atomically } from '../transactions/atomically.ts'
 
@@ -48,11 +49,7 @@ export function sqlCodeGuesses(db: Kysely<Tables>): CodeGuesses {
         // The guess that reaches the limit is still checked; the block applies to those after it.
         const block = blockedUntil(guesses)
         if (block !== undefined) {
-          await tx
-            .updateTable('code_guesses')
-            .set({ blocked_until: block })
-            .where('identity_id', '=', identityId)
-            .execute()
+          await updateRow(tx, 'code_guesses', { identity_id: identityId }, { blocked_until: block })
         }
         return { guesses }
       }),

@@ -5,7 +5,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { CaId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
-import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import {
   ENROLLMENT_METHODS,
@@ -20,6 +19,7 @@ import { ENROLLMENT, ENROLLMENT_OF_ANY_METHOD } from '../../entities/enrollment.
 import { describedRows, listColumns } from '../described-rows.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
+import { deleteRow, findRow, updateRow } from '../one-row.ts'
 import { oneOf, reading, text } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { EnrollmentRow, Tables } from '../tables.ts'
@@ -55,11 +55,7 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
   }
 
   return {
-    async find(id) {
-      if (!isStorable(id)) return undefined
-      const row = await select.where('id', '=', id).executeTakeFirst()
-      return row && fromRow(row)
-    },
+    find: (id) => findRow(db, 'enrollments', { id }, fromRow),
 
     findByToken,
 
@@ -131,20 +127,18 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
       return rows.map(({ id }) => id)
     },
 
-    async replaceToken(id, { tokenHash, expiresAt, sealedJwt }, at) {
-      const { numUpdatedRows } = await db
-        .updateTable('enrollments')
-        .set({
+    replaceToken: (id, { tokenHash, expiresAt, sealedJwt }, at) =>
+      updateRow(
+        db,
+        'enrollments',
+        { id, used_at: null },
+        {
           token_hash: tokenHash,
           expires_at: expiresAt,
           sealed_jwt: sealedJwt ?? null,
           updated_at: at,
-        })
-        .where('id', '=', id)
-        .where('used_at', 'is', null)
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
-    },
+        },
+      ),
 
     async take(tokenHash, method, now) {
       // One statement finds the enrollment and uses it up: of several concurrent calls, only one gets the row.
@@ -163,11 +157,7 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
       return found.state === 'open' ? { state: 'unknown' } : found
     },
 
-    async remove(id) {
-      const query = db.deleteFrom('enrollments').where('id', '=', id)
-      const { numDeletedRows } = await query.executeTakeFirst()
-      return numDeletedRows === 1n
-    },
+    remove: (id) => deleteRow(db, 'enrollments', { id }),
 
     removeExpired: removeBefore(db, { table: 'enrollments', key: ['id'], time: 'expires_at' }),
   }

@@ -1,7 +1,6 @@
 /** Identities. Names are unique, and so are external ids if set. */
 import { type Kysely, sql } from 'kysely'
 import type { IdentityId } from '../../base/ids.ts'
-import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { FreshIdentity, Identity } from '../../domain/identities/identity.ts'
 import type { Identities } from '../../domain/identities/stores.ts'
@@ -13,6 +12,7 @@ import type { ListFacts } from '../dialects/list-facts.ts'
 import { fixedQuery } from '../fixed-query.ts'
 import { insertUnique } from '../insert-unique.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
+import { deleteRow, updateRow } from '../one-row.ts'
 import type { Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
 import { hasAnyFactor } from './enrolled-factors.ts'
@@ -60,17 +60,13 @@ const LIST: Listed<'identities', typeof IDENTITY_FIELDS> = {
 
 export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities {
   return {
-    async find(id) {
-      if (!isStorable(id)) return undefined
-      const row = await FIND_IDENTITY.first(db, { id })
-      return row && fromRow(row)
-    },
+    find: (id) => FIND_IDENTITY.find(db, { id }, fromRow),
 
-    async findWithFactors(id) {
-      if (!isStorable(id)) return undefined
-      const row = await FIND_WITH_FACTORS.first(db, { id })
-      return row && { identity: fromRow(row), isMfaEnabled: row.has_factor === 1 }
-    },
+    findWithFactors: (id) =>
+      FIND_WITH_FACTORS.find(db, { id }, (row) => ({
+        identity: fromRow(row),
+        isMfaEnabled: row.has_factor === 1,
+      })),
 
     async findMany(ids) {
       if (ids.length === 0) return new Map()
@@ -78,17 +74,9 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
       return new Map(rows.map((row) => [row.id, fromRow(row)]))
     },
 
-    async findByExternalId(externalId) {
-      if (!isStorable(externalId)) return undefined
-      const row = await FIND_BY_EXTERNAL_ID.first(db, { externalId })
-      return row && fromRow(row)
-    },
+    findByExternalId: (externalId) => FIND_BY_EXTERNAL_ID.find(db, { externalId }, fromRow),
 
-    async hold(id) {
-      if (!isStorable(id)) return undefined
-      const row = await HOLD.first(db, { id })
-      return row && fromRow(row)
-    },
+    hold: (id) => HOLD.find(db, { id }, fromRow),
 
     async list(query) {
       const { rows, totalCount } = await listRows(db, facts, LIST, query)
@@ -142,21 +130,20 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
         ...(sdkInfo === undefined ? {} : { sdkInfo }),
       })
       if (Object.keys(told).length === 0) return
-      await db.updateTable('identities').set(told).where('id', '=', id).execute()
+      await updateRow(db, 'identities', { id }, told)
     },
 
-    async replaceDisablement(id, disablement, at) {
-      const { numUpdatedRows } = await db
-        .updateTable('identities')
-        .set({
+    replaceDisablement: (id, disablement, at) =>
+      updateRow(
+        db,
+        'identities',
+        { id },
+        {
           disabled_at: disablement?.at ?? null,
           disabled_until: disablement?.until ?? null,
           updated_at: at,
-        })
-        .where('id', '=', id)
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
-    },
+        },
+      ),
 
     async markLogin(id, at) {
       await MARK_LOGIN.run(db, { id, at })
@@ -183,11 +170,7 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
       return ids.at(-1)
     },
 
-    async remove(id) {
-      const query = db.deleteFrom('identities').where('id', '=', id)
-      const { numDeletedRows } = await query.executeTakeFirst()
-      return numDeletedRows === 1n
-    },
+    remove: (id) => deleteRow(db, 'identities', { id }),
 
     async holdAdministrators(concerned, now) {
       // Lock `concerned` together with the others, even if it is disabled or is not an administrator now: a concurrent

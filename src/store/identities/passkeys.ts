@@ -1,11 +1,11 @@
 /** The passkeys of identities: D-430. Each use moves the counter in a single statement (D-435). */
 import type { Kysely } from 'kysely'
 import type { AuthenticatorId, IdentityId } from '../../base/ids.ts'
-import { isStorable } from '../../base/text.ts'
 import type { Passkeys } from '../../domain/factors/stores.ts'
 import { PASSKEY } from '../../entities/passkey.ts'
 import { describedRows } from '../described-rows.ts'
 import { fixedQuery, insertRow } from '../fixed-query.ts'
+import { deleteRow, findRow, updateRow } from '../one-row.ts'
 import type { Tables } from '../tables.ts'
 import { removeCodelessApp, removeOrphanedCodes } from './recovery-codes.ts'
 
@@ -22,18 +22,10 @@ const FIND_ONE_OF = fixedQuery((db, { identityId }: { identityId: IdentityId }) 
 
 export function sqlPasskeys(db: Kysely<Tables>): Passkeys {
   return {
-    async find(id) {
-      if (!isStorable(id)) return undefined
-      const row = await FIND.first(db, { id })
-      return row && fromRow(row)
-    },
+    find: (id) => FIND.find(db, { id }, fromRow),
 
-    async findByCredential(credentialId) {
-      if (!isStorable(credentialId)) return undefined
-      const query = select(db).where('credential_id', '=', credentialId)
-      const row = await query.executeTakeFirst()
-      return row && fromRow(row)
-    },
+    findByCredential: (credentialId) =>
+      findRow(db, 'passkeys', { credential_id: credentialId }, fromRow),
 
     async listOf(identityId) {
       return (await LIST_OF.run(db, { identityId })).rows.map(fromRow)
@@ -69,25 +61,14 @@ export function sqlPasskeys(db: Kysely<Tables>): Passkeys {
       return numUpdatedRows === 1n
     },
 
-    async rename(identityId, id, name) {
-      const { numUpdatedRows } = await db
-        .updateTable('passkeys')
-        .set({ name })
-        .where('identity_id', '=', identityId)
-        .where('id', '=', id)
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
-    },
+    rename: (identityId, id, name) =>
+      updateRow(db, 'passkeys', { identity_id: identityId, id }, { name }),
 
     async remove(identityId, id) {
-      const { numDeletedRows } = await db
-        .deleteFrom('passkeys')
-        .where('identity_id', '=', identityId)
-        .where('id', '=', id)
-        .executeTakeFirst()
+      const isRemoved = await deleteRow(db, 'passkeys', { identity_id: identityId, id })
       await removeOrphanedCodes(db, identityId)
       await removeCodelessApp(db, identityId)
-      return numDeletedRows === 1n
+      return isRemoved
     },
 
     async removeAll(identityId) {

@@ -11,6 +11,7 @@ import type { AuthenticatorId } from '../../base/ids.ts'
 import { type Instant, later, plus } from '../../base/time/instant.ts'
 import type { GuessOrigin, LockRule, PasswordFailures } from '../../domain/factors/stores.ts'
 import { fixedQuery } from '../fixed-query.ts'
+import { deleteRow, updateRow } from '../one-row.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { PasswordFailuresRow, Tables } from '../tables.ts'
 import { atomically } from '../transactions/atomically.ts'
@@ -73,15 +74,16 @@ export function sqlPasswordFailures(db: Kysely<Tables>): PasswordFailures {
         const closed = isCounted && total >= ceiling ? lockUntil(1) : undefined
         const network = isCounted && next.isLockedNow ? next.lockedUntil : undefined
         const lockedUntil = latest(network, closed)
-        await tx
-          .updateTable('authenticators')
-          .set({
+        await updateRow(
+          tx,
+          'authenticators',
+          { id },
+          {
             failed_attempts: total,
             closed_until: isClosed ? held.closed_until : (closed ?? null),
             locked_until: latest(held.locked_until ?? undefined, lockedUntil) ?? null,
-          })
-          .where('id', '=', id)
-          .execute()
+          },
+        )
         return { lockedUntil: held.isThere ? lockedUntil : undefined }
       }),
 
@@ -99,11 +101,12 @@ export function sqlPasswordFailures(db: Kysely<Tables>): PasswordFailures {
         if (device !== undefined) await remove(tx, device)
         if (network !== undefined && !holds(network.locked_until, now)) await remove(tx, network)
         if (holds(held.closed_until, now)) return true
-        await tx
-          .updateTable('authenticators')
-          .set({ failed_attempts: 0, closed_until: null, locked_until: latestLock(rows, now) })
-          .where('id', '=', id)
-          .execute()
+        const cleared = {
+          failed_attempts: 0,
+          closed_until: null,
+          locked_until: latestLock(rows, now),
+        }
+        await updateRow(tx, 'authenticators', { id }, cleared)
         return true
       })
     },
@@ -216,16 +219,9 @@ async function removeOldest(db: Kysely<Tables>, rows: readonly Row[], kind: Kind
   if (ofKind.length >= MOST_ORIGINS && oldest !== undefined) await remove(db, oldest)
 }
 
-async function remove(
-  db: Kysely<Tables>,
-  row: Pick<Row, 'authenticator_id' | 'kind' | 'origin'>,
-): Promise<void> {
-  await db
-    .deleteFrom('password_failures')
-    .where('authenticator_id', '=', row.authenticator_id)
-    .where('kind', '=', row.kind)
-    .where('origin', '=', row.origin)
-    .execute()
+async function remove(db: Kysely<Tables>, row: Row): Promise<void> {
+  const { authenticator_id, kind, origin } = row
+  await deleteRow(db, 'password_failures', { authenticator_id, kind, origin })
 }
 
 /** Whether a correct password from this origin is accepted. */

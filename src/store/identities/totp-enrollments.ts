@@ -7,6 +7,7 @@ import type { IdentityId } from '../../base/ids.ts'
 import type { TotpEnrollments } from '../../domain/factors/stores.ts'
 import type { TotpEnrollment } from '../../domain/factors/totp/totp-enrollment.ts'
 import { fixedQuery } from '../fixed-query.ts'
+import { deleteRow, updateRow } from '../one-row.ts'
 import type { Tables, TotpEnrollmentRow } from '../tables.ts'
 import { atomically } from '../transactions/atomically.ts'
 import {
@@ -22,10 +23,7 @@ const FIND = fixedQuery((db, { identityId }: { identityId: IdentityId }) =>
 
 export function sqlTotpEnrollments(db: Kysely<Tables>): TotpEnrollments {
   return {
-    async find(identityId) {
-      const row = await FIND.first(db, { identityId })
-      return row && fromRow(row)
-    },
+    find: (identityId) => FIND.find(db, { identityId }, fromRow),
 
     async listVerified(identityIds) {
       const [identityId, second] = identityIds
@@ -70,37 +68,26 @@ export function sqlTotpEnrollments(db: Kysely<Tables>): TotpEnrollments {
     async markVerified({ identityId, id, owner }, at) {
       if (owner === undefined) return false
       return atomically(db, async (tx) => {
-        const { numUpdatedRows } = await tx
-          .updateTable('totp_enrollments')
-          .set({ verified_at: at, owner: null })
-          .where('identity_id', '=', identityId)
-          .where('id', '=', id)
-          .where('owner', '=', owner)
-          .where('verified_at', 'is', null)
-          .executeTakeFirst()
-        if (numUpdatedRows !== 1n) return false
+        const pending = { identity_id: identityId, id, owner, verified_at: null }
+        const verified = { verified_at: at, owner: null }
+        if (!(await updateRow(tx, 'totp_enrollments', pending, verified))) return false
         await acceptCodes(tx, { id, identityId })
         return true
       })
     },
 
     async removePending(identityId, owner) {
-      const { numDeletedRows } = await db
-        .deleteFrom('totp_enrollments')
-        .where('identity_id', '=', identityId)
-        .where('owner', '=', owner)
-        .where('verified_at', 'is', null)
-        .executeTakeFirst()
-      if (numDeletedRows === 1n) await removePendingCodes(db, identityId)
-      return numDeletedRows === 1n
+      const pending = { identity_id: identityId, owner, verified_at: null }
+      const isRemoved = await deleteRow(db, 'totp_enrollments', pending)
+      if (isRemoved) await removePendingCodes(db, identityId)
+      return isRemoved
     },
 
     async remove(identityId) {
-      const query = db.deleteFrom('totp_enrollments').where('identity_id', '=', identityId)
-      const { numDeletedRows } = await query.executeTakeFirst()
+      const isRemoved = await deleteRow(db, 'totp_enrollments', { identity_id: identityId })
       await removePendingCodes(db, identityId)
       await removeOrphanedCodes(db, identityId)
-      return numDeletedRows === 1n
+      return isRemoved
     },
 
     async takeStep({ identityId, id }, step) {

@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely'
 import type { Installation } from '../../domain/installation/stores.ts'
 import { insertRow } from '../fixed-query.ts'
+import { updateRow } from '../one-row.ts'
 import type { Tables } from '../tables.ts'
 
 const THE_ROW = 1
@@ -45,18 +46,16 @@ export function sqlInstallation(db: Kysely<Tables>): Installation {
       return numUpdatedRows === 1n
     },
 
-    async replaceSecret(previous, { secretFingerprint, sealedHashingSecret }) {
-      const { numUpdatedRows } = await db
-        .updateTable('installation')
-        .set({
+    replaceSecret: (previous, { secretFingerprint, sealedHashingSecret }) =>
+      updateRow(
+        db,
+        'installation',
+        { id: THE_ROW, secret_fingerprint: previous },
+        {
           secret_fingerprint: secretFingerprint,
           sealed_hashing_secret: sealedHashingSecret,
-        })
-        .where('id', '=', THE_ROW)
-        .where('secret_fingerprint', '=', previous)
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
-    },
+        },
+      ),
 
     async findMove() {
       const row = await find(db).select('moved_to').executeTakeFirst()

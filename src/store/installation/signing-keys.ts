@@ -6,6 +6,7 @@ import { KEY_PURPOSES, SIGNING_ALGORITHMS } from '../../domain/tokens/keys/signi
 import type { SigningKeyStore } from '../../domain/tokens/stores.ts'
 import { shapedRows } from '../described-rows.ts'
 import { insertRow } from '../fixed-query.ts'
+import { deleteRow } from '../one-row.ts'
 import { integer, json, mapOf, oneOf, text } from '../reading.ts'
 import type { Tables } from '../tables.ts'
 
@@ -38,11 +39,7 @@ export function sqlSigningKeys(db: Kysely<Tables>): SigningKeyStore {
         .execute()
     },
 
-    async remove(kid) {
-      const query = db.deleteFrom('signing_keys').where('kid', '=', kid)
-      const { numDeletedRows } = await query.executeTakeFirst()
-      return numDeletedRows === 1n
-    },
+    remove: (kid) => deleteRow(db, 'signing_keys', { kid }),
 
     async removeBefore(generation) {
       const query = db.deleteFrom('signing_keys').where('generation', '<', generation)

@@ -4,6 +4,7 @@ import type { CaId } from '../../base/ids.ts'
 import type { Cas } from '../../domain/certificates/stores.ts'
 import { CLAIM_LOCATIONS, CLAIM_MATCHERS, CLAIM_PARSERS } from '../../entities/ca.ts'
 import { insertUnique } from '../insert-unique.ts'
+import { updateRow } from '../one-row.ts'
 import { boolean, integer, listOf, object, oneOf, optional, text, truth } from '../reading.ts'
 import type { Tables } from '../tables.ts'
 import { updateUnique } from '../update-unique.ts'
@@ -52,14 +53,9 @@ export function sqlCas(db: Kysely<Tables>): Cas {
       return updateUnique(db, 'cas', { id }, changes, { 'name-in-use': 'name' })
     },
 
-    async markVerified(id, at) {
-      const { numUpdatedRows } = await db
-        .updateTable('cas')
-        .set({ is_verified: 1, verification_token: null, updated_at: at })
-        .where('id', '=', id)
-        .where('is_verified', '=', 0)
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
+    markVerified(id, at) {
+      const changes = { is_verified: 1, verification_token: null, updated_at: at }
+      return updateRow(db, 'cas', { id, is_verified: 0 }, changes)
     },
   }
 }

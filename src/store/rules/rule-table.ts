@@ -3,9 +3,9 @@
  * by its id; all are listed by name.
  */
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
-import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import { type Shaped, type Shapes, shapedRows } from '../described-rows.ts'
+import { deleteRow, findRow, type Where } from '../one-row.ts'
 import { integer, json, reading, type Shape, tags, text } from '../reading.ts'
 import type { Tables } from '../tables.ts'
 
@@ -47,22 +47,14 @@ export function ruleTable<Table extends RuleTable, Rule>(
   fromRow: (row: Selectable<Tables[Table]>) => Rule,
 ) {
   type Row = Selectable<Tables[Table]>
-  const from = sql`from ${sql.table(table)}`
   return {
-    async find(id: string): Promise<Rule | undefined> {
-      if (!isStorable(id)) return undefined
-      const { rows } = await sql<Row>`select * ${from} where id = ${id}`.execute(db)
-      return rows[0] && fromRow(rows[0])
-    },
+    find: (id: string) => findRow(db, table, { id } as Where<Table>, fromRow),
 
     async list(): Promise<readonly Rule[]> {
-      const { rows } = await sql<Row>`select * ${from} order by name`.execute(db)
+      const { rows } = await sql<Row>`select * from ${sql.table(table)} order by name`.execute(db)
       return rows.map(fromRow)
     },
 
-    async remove(id: string): Promise<boolean> {
-      const { numAffectedRows } = await sql`delete ${from} where id = ${id}`.execute(db)
-      return numAffectedRows === 1n
-    },
+    remove: (id: string) => deleteRow(db, table, { id } as Where<Table>),
   }
 }

@@ -6,7 +6,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { ApiSessionId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
-import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { API_SESSION_FIELDS } from '../../domain/lists/fields.ts'
 import { compares } from '../../domain/lists/filters.ts'
@@ -18,6 +17,7 @@ import { listColumns } from '../described-rows.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
 import { fixedQuery, insertRow } from '../fixed-query.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
+import { updateRow } from '../one-row.ts'
 import { integer, json, listOf, oneOf, optional, reading, text, truth } from '../reading.ts'
 import type { ApiSessionRow, Tables } from '../tables.ts'
 import { countLiveByProof } from './live-by-proof.ts'
@@ -86,16 +86,9 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
   const oldestFirst = () =>
     db.selectFrom('api_sessions').selectAll().orderBy('created_at').orderBy('id')
   return {
-    async find(id) {
-      if (!isStorable(id)) return undefined
-      const row = await FIND.first(db, { id })
-      return row && sessionOf(row)
-    },
+    find: (id) => FIND.find(db, { id }, sessionOf),
 
-    async hold(id) {
-      const row = await HOLD.first(db, { id })
-      return row && sessionOf(row)
-    },
+    hold: (id) => HOLD.find(db, { id }, sessionOf),
 
     async holdAll(ids) {
       if (ids.length === 0) return
@@ -108,10 +101,7 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
         .execute()
     },
 
-    async findLegacy(tokenHash) {
-      const row = await FIND_LEGACY.first(db, { tokenHash })
-      return row && legacy(row)
-    },
+    findLegacy: (tokenHash) => FIND_LEGACY.find(db, { tokenHash }, legacy),
 
     async listOf(identityId) {
       const rows = await oldestFirst().where('identity_id', '=', identityId).execute()
@@ -180,15 +170,10 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
         .execute()
     },
 
-    async replaceProven(session) {
+    replaceProven(session) {
       const { id, proof, is_totp_proven, amr } = sessionRow(session)
-      const { numUpdatedRows } = await db
-        .updateTable('api_sessions')
-        .set({ proof, is_totp_proven, amr })
-        .where('id', '=', id)
-        .where('kind', '=', 'legacy')
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
+      const where = { id, kind: 'legacy' }
+      return updateRow(db, 'api_sessions', where, { proof, is_totp_proven, amr })
     },
 
     async remove(id) {

@@ -16,6 +16,7 @@ import type {
 } from '../../domain/login/request/auth-request.ts'
 import type { AuthRequests } from '../../domain/login/stores.ts'
 import { fixedQuery, insertRow } from '../fixed-query.ts'
+import { findRow } from '../one-row.ts'
 import {
   boolean,
   integer,
@@ -96,10 +97,7 @@ interface CodeRedemption {
 
 export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
   return {
-    async find(key) {
-      const row = await FIND.first(db, { key })
-      return row && fromRow(row)
-    },
+    find: (key) => FIND.find(db, { key }, fromRow),
 
     insert: (request) =>
       insertRow(db, 'auth_requests', { key: request.key, ...columns(request) }, 'key'),
@@ -130,24 +128,14 @@ export function sqlAuthRequests(db: Kysely<Tables>): AuthRequests {
       return { isEnded: current?.state === 'ended' }
     },
 
-    async findByCode(codeHash) {
-      const row = await FIND_BY_CODE.first(db, { codeHash })
-      return row && codeIssued(row)
-    },
+    findByCode: (codeHash) => FIND_BY_CODE.find(db, { codeHash }, codeIssued),
 
-    async takeByCode(codeHash, redemption) {
-      const row = await TAKE_BY_CODE.first(db, { codeHash, ...redemption })
-      return row && codeIssued(row)
-    },
+    takeByCode: (codeHash, redemption) =>
+      TAKE_BY_CODE.find(db, { codeHash, ...redemption }, codeIssued),
 
-    async findRedeemed(codeHash) {
-      const row = await db
-        .selectFrom('auth_requests')
-        .selectAll()
-        .where('code_hash', '=', codeHash)
-        .where('state', '=', 'tokens-issued')
-        .executeTakeFirst()
-      return row && tokensIssued(row)
+    findRedeemed(codeHash) {
+      const redeemed = { code_hash: codeHash, state: 'tokens-issued' }
+      return findRow(db, 'auth_requests', redeemed, tokensIssued)
     },
 
     removeExpired: removeBefore(db, { table: 'auth_requests', key: ['key'], time: 'expires_at' }),

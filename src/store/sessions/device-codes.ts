@@ -7,6 +7,7 @@ import type { DeviceCode } from '../../domain/device/device-code.ts'
 import type { DeviceCodes } from '../../domain/device/stores.ts'
 import { shapedRows } from '../described-rows.ts'
 import { insertRow } from '../fixed-query.ts'
+import { findRow, updateRow } from '../one-row.ts'
 import { integer, json, listOf, oneOf, optional, text } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { DeviceCodeRow, Tables } from '../tables.ts'
@@ -25,19 +26,11 @@ const ROWS = shapedRows('device_codes', (row) => row.user_code_hash, {
   answer: oneOf('pending', 'approved', 'denied'),
 })
 
-const select = (db: Kysely<Tables>) => db.selectFrom('device_codes').selectAll()
-
 export function sqlDeviceCodes(db: Kysely<Tables>): DeviceCodes {
   return {
-    async find(hash) {
-      const row = await select(db).where('hash', '=', hash).executeTakeFirst()
-      return row && fromRow(row)
-    },
+    find: (hash) => findRow(db, 'device_codes', { hash }, fromRow),
 
-    async findByUserCode(hash) {
-      const row = await select(db).where('user_code_hash', '=', hash).executeTakeFirst()
-      return row && fromRow(row)
-    },
+    findByUserCode: (hash) => findRow(db, 'device_codes', { user_code_hash: hash }, fromRow),
 
     insert: (code) => insertRow(db, 'device_codes', toRow(code), 'user_code_hash'),
 
@@ -63,12 +56,8 @@ export function sqlDeviceCodes(db: Kysely<Tables>): DeviceCodes {
     },
 
     async markPolled(hash, at, interval) {
-      await db
-        .updateTable('device_codes')
-        .set({ polled_at: at, poll_interval: interval })
-        .where('hash', '=', hash)
-        .where('answer', '=', 'pending')
-        .execute()
+      const polled = { polled_at: at, poll_interval: interval }
+      await updateRow(db, 'device_codes', { hash, answer: 'pending' }, polled)
     },
 
     async answer(userCodeHash, answer, at) {

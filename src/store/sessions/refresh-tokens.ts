@@ -57,10 +57,7 @@ export const TAKE_REFRESH_TOKEN = fixedQuery(
 
 export function sqlRefreshTokens(db: Kysely<Tables>): RefreshTokens {
   return {
-    async find(hash) {
-      const row = await FIND.first(db, { hash })
-      return row && fromRow(row)
-    },
+    find: (hash) => FIND.find(db, { hash }, fromRow),
 
     async findOwned(hash) {
       const { rows } = await FIND_OWNED.run(db, { hash })

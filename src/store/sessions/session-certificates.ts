@@ -1,12 +1,12 @@
 /** API session certificates: one row each, deleted with the session or some time after they expire (D-41). */
 import type { Kysely } from 'kysely'
 import type { ApiSessionId } from '../../base/ids.ts'
-import { isStorable } from '../../base/text.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { SessionCertificates } from '../../domain/certificates/stores.ts'
 import { SESSION_CERTIFICATE } from '../../entities/session-certificate.ts'
 import { describedRows } from '../described-rows.ts'
 import { fixedQuery, insertRow } from '../fixed-query.ts'
+import { deleteRow, findRow } from '../one-row.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { Tables } from '../tables.ts'
 
@@ -23,18 +23,11 @@ const COUNT_LIVE = fixedQuery((db, { sessionId, now }: { sessionId: ApiSessionId
 
 export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates {
   return {
-    async find(id, sessionId) {
-      if (!isStorable(id)) return undefined
-      const query = select(db).where('id', '=', id).where('session_id', '=', sessionId)
-      const row = await query.executeTakeFirst()
-      return row && fromRow(row)
-    },
+    find: (id, sessionId) =>
+      findRow(db, 'session_certificates', { id, session_id: sessionId }, fromRow),
 
-    async findByFingerprint(fingerprint) {
-      if (!isStorable(fingerprint)) return undefined
-      const row = await select(db).where('fingerprint', '=', fingerprint).executeTakeFirst()
-      return row && fromRow(row)
-    },
+    findByFingerprint: (fingerprint) =>
+      findRow(db, 'session_certificates', { fingerprint }, fromRow),
 
     async list(sessionId, { limit, offset }) {
       const rows = await select(db)
@@ -73,15 +66,7 @@ export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates 
       await insertRow(db, 'session_certificates', toRow(certificate))
     },
 
-    async remove(id, sessionId) {
-      if (!isStorable(id)) return false
-      const { numDeletedRows } = await db
-        .deleteFrom('session_certificates')
-        .where('id', '=', id)
-        .where('session_id', '=', sessionId)
-        .executeTakeFirst()
-      return numDeletedRows === 1n
-    },
+    remove: (id, sessionId) => deleteRow(db, 'session_certificates', { id, session_id: sessionId }),
 
     async removeOf(sessionId) {
       await db.deleteFrom('session_certificates').where('session_id', '=', sessionId).execute()

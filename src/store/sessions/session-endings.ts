@@ -1,7 +1,7 @@
 /** Sessions and access tokens that ended early, numbered in the order of writing for readers that follow them. */
 import type { Kysely, Selectable } from 'kysely'
-import { isStorable } from '../../base/text.ts'
 import type { SessionEndings } from '../../domain/sessions/stores.ts'
+import { findRow } from '../one-row.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { SessionEndingRow, Tables } from '../tables.ts'
 
@@ -17,15 +17,7 @@ export function sqlSessionEndings(db: Kysely<Tables>): SessionEndings {
       return row?.sequence
     },
 
-    async find(subject) {
-      if (!isStorable(subject)) return undefined
-      const row = await db
-        .selectFrom('session_endings')
-        .selectAll()
-        .where('subject', '=', subject)
-        .executeTakeFirst()
-      return row && fromRow(row)
-    },
+    find: (subject) => findRow(db, 'session_endings', { subject }, fromRow),
 
     async listAfter(after) {
       const rows = await db
