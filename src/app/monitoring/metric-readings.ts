@@ -10,7 +10,8 @@ import { type CheckWarnings, HEALTH_WARNINGS } from '../../domain/health/check-w
 import type { EndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
 import type { ApiSessions } from '../../domain/sessions/stores.ts'
 import type { ConnectionLimit } from '../../https-server/connection-limit.ts'
-import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Over } from '../../telemetry/families.ts'
+import type { Metrics, ReadAbout } from '../../telemetry/metrics.ts'
 import type { BuildInfo } from '../build-info.ts'
 import { addExpiry, type ExpirySource } from './expiry-metrics.ts'
 
@@ -35,33 +36,17 @@ const COUNT_SESSIONS: Duration = seconds(10)
 const COUNT_LIMIT: Duration = seconds(2)
 
 export function addReadings(metrics: Metrics, sources: MetricSources, clock: Clock): void {
-  const {
-    build,
-    endedSessions,
-    checkHealth,
-    checkWarnings,
-    apiSessions,
-    hashing,
-    connections,
-    workers,
-    spans,
-  } = sources
+  const { build, endedSessions, checkHealth, checkWarnings } = sources
+  const { apiSessions, expiry, hashing, connections, workers, spans } = sources
+  metrics.read(gauge('latchkey_build_info', 'max', 'The running version; always 1.'), () => [
+    { labels: { version: build.version, revision: build.revision }, value: 1 },
+  ])
   metrics.read(
-    {
-      name: 'latchkey_build_info',
-      help: 'The running version; always 1.',
-      type: 'gauge',
-      over: 'max',
-    },
-    () => [{ labels: { version: build.version, revision: build.revision }, value: 1 }],
-  )
-  metrics.read(
-    {
-      name: 'latchkey_ended_sessions_age_seconds',
-      help: 'Age of the in-memory copy of ended sessions; calls are refused when it is older than 5 seconds. With workers, the oldest one.',
-      type: 'gauge',
-      over: 'max',
-    },
+    gauge(
+      'latchkey_ended_sessions_age_seconds',
+      'max',
+      'Age of the in-memory copy of ended sessions; calls are refused when it is older than 5 seconds. With workers, the oldest one.',
+    ),
     () => {
       const age = endedSessions.age()
       return age === undefined ? [] : [{ value: age / 1e3 }]
@@ -70,29 +55,32 @@ export function addReadings(metrics: Metrics, sources: MetricSources, clock: Clo
   if (checkHealth !== undefined) addHealth(metrics, checkHealth)
   if (checkWarnings !== undefined) addWarnings(metrics, checkWarnings)
   if (apiSessions !== undefined) addLiveSessions(metrics, apiSessions, clock)
-  if (sources.expiry !== undefined) addExpiry(metrics, sources.expiry, clock)
+  if (expiry !== undefined) addExpiry(metrics, expiry, clock)
   if (hashing !== undefined) addHashing(metrics, hashing)
   if (connections !== undefined) addConnections(metrics, connections)
   if (workers !== undefined) addWorkers(metrics, workers)
   if (spans === undefined) return
   metrics.read(
-    {
-      name: 'latchkey_trace_spans_total',
-      help: 'Spans by whether they reached the collector.',
-      type: 'counter',
-    },
+    counter('latchkey_trace_spans_total', 'Spans by whether they reached the collector.'),
     () => Object.entries(spans()).map(([outcome, value]) => ({ labels: { outcome }, value })),
   )
 }
 
+function gauge(name: string, over: Over, help: string): ReadAbout {
+  return { name, help, type: 'gauge', over }
+}
+
+function counter(name: string, help: string): ReadAbout {
+  return { name, help, type: 'counter' }
+}
+
 function addHealth(metrics: Metrics, checkHealth: CheckHealth): void {
   metrics.read(
-    {
-      name: 'latchkey_health_check',
-      help: '1 for each check that is well, else 0; with workers, only if it is well in all of them.',
-      type: 'gauge',
-      over: 'min',
-    },
+    gauge(
+      'latchkey_health_check',
+      'min',
+      '1 for each check that is well, else 0; with workers, only if it is well in all of them.',
+    ),
     async () =>
       (await checkHealth()).map(({ id, healthy }) => ({
         labels: { check: id },
@@ -103,12 +91,11 @@ function addHealth(metrics: Metrics, checkHealth: CheckHealth): void {
 
 function addWarnings(metrics: Metrics, checkWarnings: CheckWarnings): void {
   metrics.read(
-    {
-      name: 'latchkey_health_warning',
-      help: '1 for each warning that applies, else 0; with workers, if it applies in one of them.',
-      type: 'gauge',
-      over: 'max',
-    },
+    gauge(
+      'latchkey_health_warning',
+      'max',
+      '1 for each warning that applies, else 0; with workers, if it applies in one of them.',
+    ),
     async () => {
       const applying = await checkWarnings()
       return Object.keys(HEALTH_WARNINGS).map((warning) => ({
@@ -127,100 +114,43 @@ function addLiveSessions(
   const countLive = atMostEvery({ interval: COUNT_SESSIONS, timeLimit: COUNT_LIMIT, clock }, () =>
     apiSessions.countLive(clock.now()),
   )
-  metrics.read(
-    {
-      name: 'latchkey_live_sessions',
-      help: 'Sessions that have not expired, on all instances together.',
-      type: 'gauge',
-      over: 'max',
-    },
-    async () =>
-      Object.entries(await countLive()).map(([kind, value]) => ({ labels: { kind }, value })),
+  const help = 'Sessions that have not expired, on all instances together.'
+  metrics.read(gauge('latchkey_live_sessions', 'max', help), async () =>
+    Object.entries(await countLive()).map(([kind, value]) => ({ labels: { kind }, value })),
   )
 }
 
 function addHashing(metrics: Metrics, hashing: { load(): HashingLoad }): void {
-  metrics.read(
-    {
-      name: 'latchkey_password_hashing_running',
-      help: 'Passwords that are being hashed.',
-      type: 'gauge',
-      over: 'sum',
-    },
-    () => [{ value: hashing.load().running }],
-  )
-  metrics.read(
-    {
-      name: 'latchkey_password_hashing_queued',
-      help: 'Passwords that wait to be hashed.',
-      type: 'gauge',
-      over: 'sum',
-    },
-    () => [{ value: hashing.load().queued }],
-  )
-  metrics.read(
-    {
-      name: 'latchkey_password_hashing_refused_total',
-      help: 'Passwords that were rejected because the queue was full.',
-      type: 'counter',
-    },
-    () => [{ value: hashing.load().refused }],
-  )
+  const read = (about: ReadAbout, value: keyof HashingLoad) =>
+    metrics.read(about, () => [{ value: hashing.load()[value] }])
+  const running = 'Passwords that are being hashed.'
+  const queued = 'Passwords that wait to be hashed.'
+  const refused = 'Passwords that were rejected because the queue was full.'
+  read(gauge('latchkey_password_hashing_running', 'sum', running), 'running')
+  read(gauge('latchkey_password_hashing_queued', 'sum', queued), 'queued')
+  read(counter('latchkey_password_hashing_refused_total', refused), 'refused')
 }
 
 function addConnections(metrics: Metrics, connections: Pick<ConnectionLimit, 'load'>): void {
-  metrics.read(
-    {
-      name: 'latchkey_connections_open',
-      help: 'Open connections of clients, including those in their handshake.',
-      type: 'gauge',
-      over: 'sum',
-    },
-    () => [{ value: connections.load().open }],
-  )
-  metrics.read(
-    {
-      name: 'latchkey_connections_limit',
-      help: 'How many connections may be open, given the limit of file descriptors.',
-      type: 'gauge',
-      over: 'sum',
-    },
-    () => [{ value: connections.load().most }],
-  )
-  metrics.read(
-    {
-      name: 'latchkey_connections_refused_total',
-      help: 'Connections that were closed immediately because too many were open.',
-      type: 'counter',
-    },
-    () => [{ value: connections.load().refused }],
-  )
-  metrics.read(
-    {
-      name: 'latchkey_connections_displaced_total',
-      help: 'Connections without a running request that were closed to make room for new ones.',
-      type: 'counter',
-    },
-    () => [{ value: connections.load().displaced }],
-  )
+  const read = (about: ReadAbout, value: keyof ReturnType<ConnectionLimit['load']>) =>
+    metrics.read(about, () => [{ value: connections.load()[value] }])
+  const open = 'Open connections of clients, including those in their handshake.'
+  const most = 'How many connections may be open, given the limit of file descriptors.'
+  const refused = 'Connections that were closed immediately because too many were open.'
+  const displaced =
+    'Connections without a running request that were closed to make room for new ones.'
+  read(gauge('latchkey_connections_open', 'sum', open), 'open')
+  read(gauge('latchkey_connections_limit', 'sum', most), 'most')
+  read(counter('latchkey_connections_refused_total', refused), 'refused')
+  read(counter('latchkey_connections_displaced_total', displaced), 'displaced')
 }
 
 function addWorkers(metrics: Metrics, workers: NonNullable<MetricSources['workers']>): void {
-  metrics.read(
-    {
-      name: 'latchkey_workers',
-      help: 'Processes that answer requests.',
-      type: 'gauge',
-      over: 'sum',
-    },
-    () => [{ value: workers().running }],
-  )
-  metrics.read(
-    {
-      name: 'latchkey_worker_restarts_total',
-      help: 'Workers that ended by themselves and were replaced.',
-      type: 'counter',
-    },
-    () => [{ value: workers().restarts }],
-  )
+  metrics.read(gauge('latchkey_workers', 'sum', 'Processes that answer requests.'), () => [
+    { value: workers().running },
+  ])
+  const restarts = 'Workers that ended by themselves and were replaced.'
+  metrics.read(counter('latchkey_worker_restarts_total', restarts), () => [
+    { value: workers().restarts },
+  ])
 }
