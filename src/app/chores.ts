@@ -4,11 +4,13 @@
  */
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
 import type { Instant } from '../base/time/instant.ts'
+import { endsWithin } from '../base/time/within.ts'
 import { createEndExpired } from '../domain/sessions/ending/end-expired.ts'
-import type { RepeatedWork } from './background.ts'
+import { type RepeatedWork, runInBackground } from './background.ts'
 import { followAuthorities } from './compose/own-authorities.ts'
-import { type Core, rotateIfDue } from './core.ts'
+import { type Core, type Instance, LAST_ROUNDS, rotateIfDue } from './core.ts'
 import { sweep } from './janitor.ts'
+import { createInstancePresence } from './monitoring/instance-presence.ts'
 
 /** D-34: an ended session is refused on every instance within a second. */
 const FOLLOW_ENDINGS: Duration = milliseconds(400)
@@ -29,16 +31,51 @@ const END_EXPIRED: Duration = milliseconds(400)
 const SWEEP: Duration = seconds(30)
 const WATCH_CLOCK: Duration = milliseconds(800)
 
-export interface ChoreHooks {
+interface ProcessHooks {
   /** After our own CAs have changed. */
   onNewAuthorities(): void
   renewCertificates(): Promise<void>
-  /** The installation secret was replaced: this instance has the old one and must be restarted. */
-  onSecretReplaced(): void
-  /** The database was restored from a backup: everything that this instance knows is outdated (D-159). */
-  onDatabaseRestored(): void
   /** After each round that may have read something new, and when a round found that there is nothing new. */
   afterReading?(outcome: 'read' | 'unchanged'): void
+}
+
+interface ChoreHooks extends ProcessHooks {
+  onSecretReplaced(): void
+  onDatabaseRestored(): void
+}
+
+/** What the process does all the time that has the chores of its instance. */
+export interface Work extends Pick<Instance, 'secretReplaced' | 'databaseRestored'> {
+  /** Waits a moment for what is running. Nothing begins after this. */
+  end(): Promise<void>
+}
+
+/** Tells the other instances of this one, and begins its chores. */
+export async function beginWork(
+  core: Core,
+  hooks: ProcessHooks,
+  appliedByOthers?: Parameters<typeof createInstancePresence>[1],
+): Promise<Work> {
+  const secretReplaced = Promise.withResolvers<void>()
+  const databaseRestored = Promise.withResolvers<void>()
+  const presence = createInstancePresence(core, appliedByOthers)
+  await presence.begin()
+  const repeated = chores(core, {
+    ...hooks,
+    onSecretReplaced: secretReplaced.resolve,
+    onDatabaseRestored: databaseRestored.resolve,
+  })
+  const works = [...presence.works, ...repeated]
+  const background = runInBackground(works, core.log, core.store.changes)
+  return {
+    secretReplaced: secretReplaced.promise,
+    databaseRestored: databaseRestored.promise,
+    async end() {
+      await endsWithin(LAST_ROUNDS, background.stop())
+      const { routerPresence } = core.ports
+      await endsWithin(LAST_ROUNDS, Promise.all([routerPresence.flush(), presence.end()]))
+    },
+  }
 }
 
 export function chores(core: Core, hooks: ChoreHooks): readonly RepeatedWork[] {

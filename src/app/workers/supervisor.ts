@@ -7,8 +7,7 @@ import { endsWithin } from '../../base/time/within.ts'
 import type { Position } from '../../domain/sessions/confirming/position.ts'
 import { listenOnEach } from '../../https-server/listen-on-each.ts'
 import { openAuditOutput } from '../audit-output.ts'
-import { runInBackground } from '../background.ts'
-import { chores } from '../chores.ts'
+import { beginWork, type Work } from '../chores.ts'
 import { createLimits } from '../compose/limits.ts'
 import {
   type Core,
@@ -16,13 +15,11 @@ import {
   DRAIN,
   type Instance,
   type InstanceOptions,
-  LAST_ROUNDS,
   type NamedListener,
   openCore,
 } from '../core.ts'
 import { RefusedStart } from '../installation/private-files.ts'
 import { distinctInterfaces, explainListenError } from '../listen-places.ts'
-import { createInstancePresence } from '../monitoring/instance-presence.ts'
 import { certificateSource, createRenewal } from '../server-certificates.ts'
 import { createDoor, type Door } from './door.ts'
 import type { StartWorker } from './messages.ts'
@@ -100,14 +97,25 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
     })
     reports.follow(core)
     sharedMetrics.begin(core, { limits, restarts: () => pool.restarts() })
-    const certificates = await loadCertificates(core)
+    const renewAll = await loadCertificates(core)
     const openPorts = await openDoor(door, options)
     const { home, file, tree, wanted, variables, hashStrength } = options
     prepared.resolve({ workers, home, file, tree, wanted, variables, openPorts, hashStrength })
     // The first worker that is ready answers requests, and must hear what this process reads, even if the others take long.
-    work = await beginWork({ core, pool, renewCertificates: certificates, reports })
+    work = await beginWork(
+      core,
+      {
+        // The next report has the new fingerprint.
+        onNewAuthorities() {},
+        async renewCertificates() {
+          if (await renewAll()) await showEverywhere(pool)
+        },
+        afterReading: (outcome) => reports.report(outcome),
+      },
+      () => appliedByAll(pool),
+    )
     const { listeners } = await starting
-    return assemble({ core, pool, door, listeners, work })
+    return assemble({ core, pool, door, listeners, work, renewAll })
   } catch (error) {
     prepared.reject(error)
     door.close()
@@ -125,60 +133,9 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Insta
   }
 }
 
-/** What this process does all the time. */
-interface Work {
-  /** Renews the certificates of the listeners and has every worker show them. */
-  renewCertificates(): Promise<void>
-  readonly secretReplaced: Promise<void>
-  readonly databaseRestored: Promise<void>
-  end(): Promise<void>
-}
-
-async function beginWork(parts: {
-  readonly core: Core
-  readonly pool: Pool
-  /** Returns whether one has changed. */
-  readonly renewCertificates: () => Promise<boolean>
-  readonly reports: ReturnType<typeof createReports>
-}): Promise<Work> {
-  const { core, pool, reports } = parts
-  const secretReplaced = Promise.withResolvers<void>()
-  const databaseRestored = Promise.withResolvers<void>()
-
-  async function showEverywhere(): Promise<void> {
-    await Promise.all(pool.running().map(({ channel }) => channel.ask('renewCertificates', null)))
-  }
-  const presence = createInstancePresence(core, () => appliedByAll(pool))
-  await presence.begin()
-  const background = runInBackground(
-    [
-      ...presence.works,
-      ...chores(core, {
-        // The next report has the new fingerprint.
-        onNewAuthorities() {},
-        async renewCertificates() {
-          if (await parts.renewCertificates()) await showEverywhere()
-        },
-        onSecretReplaced: secretReplaced.resolve,
-        onDatabaseRestored: databaseRestored.resolve,
-        afterReading: (outcome) => reports.report(outcome),
-      }),
-    ],
-    core.log,
-    core.store.changes,
-  )
-  return {
-    async renewCertificates() {
-      await parts.renewCertificates()
-      await showEverywhere()
-    },
-    secretReplaced: secretReplaced.promise,
-    databaseRestored: databaseRestored.promise,
-    async end() {
-      await endsWithin(LAST_ROUNDS, background.stop())
-      await endsWithin(LAST_ROUNDS, presence.end())
-    },
-  }
+/** Has every worker show the certificates that were renewed. */
+async function showEverywhere(pool: Pool): Promise<void> {
+  await Promise.all(pool.running().map(({ channel }) => channel.ask('renewCertificates', null)))
 }
 
 function assemble(parts: {
@@ -187,14 +144,18 @@ function assemble(parts: {
   readonly door: Door
   readonly listeners: readonly NamedListener[]
   readonly work: Work
+  readonly renewAll: () => Promise<boolean>
 }): Instance {
-  const { core, pool, door, listeners, work } = parts
+  const { core, pool, door, listeners, work, renewAll } = parts
   return {
-    listeners,
-    caFile: caFileOf(core.config),
-    renewCertificates: work.renewCertificates,
     secretReplaced: work.secretReplaced,
     databaseRestored: work.databaseRestored,
+    listeners,
+    caFile: caFileOf(core.config),
+    async renewCertificates() {
+      await renewAll()
+      await showEverywhere(pool)
+    },
     reopenAuditOutput: () => core.auditOutput.reopen(),
     async stop() {
       door.close()
