@@ -44,13 +44,13 @@ interface SourceDependencies {
 
 /** Returns the source of the listener's certificate: its files, or our own PKI. */
 export function certificateSource(listener: Listener, deps: SourceDependencies): CertificateSource {
-  const { config, authorities, clock, random, log } = deps
-  if (listener.identity !== undefined) return givenCertificate(listener.identity, { clock, log })
+  const { config } = deps
+  if (listener.identity !== undefined) return givenCertificate(listener.identity, deps)
   // One certificate serves all listeners without a configured one.
   const hosts = config.listeners
     .filter(({ identity }) => identity === undefined)
     .flatMap(({ bindPoints }) => bindPoints.map(({ address }) => address.host))
-  return ownCertificate({ home: config.home, hosts, authorities, clock, random, log })
+  return ownCertificate({ ...deps, home: config.home, hosts })
 }
 
 /**
@@ -91,14 +91,10 @@ export function createRenewal(
 /** Names under which every instance is reachable from its own machine. */
 const LOCAL_NAMES = ['localhost', '127.0.0.1', '::1']
 
-interface OwnDependencies {
+interface OwnDependencies extends Omit<SourceDependencies, 'config'> {
   readonly home: string
   /** Hosts of the bind-point addresses. */
   readonly hosts: readonly string[]
-  readonly authorities: CertificateAuthorities
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
 }
 
 /** A certificate of our own PKI, for the names of the bind points and the local names. */
@@ -152,9 +148,8 @@ export function givenCertificate(
 
   async function fingerprint(): Promise<string> {
     const { cert, key, ca } = files
-    const all = await Promise.all(
-      [cert, key, ...(ca === undefined ? [] : [ca])].map((f) => stat(f)),
-    )
+    const named = [cert, key, ca].filter((file) => file !== undefined)
+    const all = await Promise.all(named.map((file) => stat(file)))
     return all.map(({ mtimeMs, size, ino }) => `${mtimeMs}/${size}/${ino}`).join(' ')
   }
 

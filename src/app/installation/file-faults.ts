@@ -13,7 +13,7 @@ const READING: Readonly<Record<string, string>> = {
   EACCES: 'this user may not read it',
   EPERM: 'this user may not read it',
 }
-const WRITING: Readonly<Record<string, string>> = {
+export const WRITING: Readonly<Record<string, string>> = {
   ...BOTH,
   ENOENT: 'the folder does not exist',
   EEXIST: 'something that is not a folder is in the way',
@@ -44,24 +44,26 @@ export function whyUnreadable(error: unknown): string | undefined {
 }
 
 /** Throws RefusedStart with the path if the file system refuses; other errors unchanged. */
-export async function readingFile<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    const why = whyUnreadable(error)
-    if (why === undefined) throw error
-    throw new RefusedStart(`${path} cannot be read: ${why}`, { cause: error })
-  }
+export function readingFile<T>(path: string, work: () => Promise<T>): Promise<T> {
+  return refusing(`${path} cannot be read`, READING, work)
 }
 
 /** Throws RefusedStart with the path if the file system refuses; other errors unchanged. */
-export async function writingFile<T>(path: string, work: () => Promise<T>): Promise<T> {
+export function writingFile<T>(path: string, work: () => Promise<T>): Promise<T> {
+  return refusing(`${path} cannot be written`, WRITING, work)
+}
+
+async function refusing<T>(
+  what: string,
+  reasons: Readonly<Record<string, string>>,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const why = WRITING[codeOf(error)]
+    const why = reasons[codeOf(error)]
     if (why === undefined) throw error
-    throw new RefusedStart(`${path} cannot be written: ${why}`, { cause: error })
+    throw new RefusedStart(`${what}: ${why}`, { cause: error })
   }
 }
 

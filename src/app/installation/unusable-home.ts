@@ -1,5 +1,5 @@
 /** A home that cannot be used, and why. */
-import { isSystemError } from './file-faults.ts'
+import { isSystemError, WRITING } from './file-faults.ts'
 import { RefusedStart } from './private-files.ts'
 
 /** The folder that `--home` names cannot be a home, and a restart will not change that (D-255). */
@@ -17,15 +17,9 @@ export class UnusableHome extends RefusedStart {
 const CLOSED = 'this user may not enter it'
 
 const REASONS: Readonly<Record<string, string>> = {
+  ...WRITING,
   ENOENT: 'no folder can be created there',
-  ENOTDIR: 'a part of the path is not a folder',
   EEXIST: 'there is something of this name that is not a folder',
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
-  EROFS: 'the file system is read-only',
-  ENAMETOOLONG: 'the path is too long',
-  ELOOP: 'its symbolic links lead in a circle',
-  ENOSPC: 'the disk is full',
 }
 
 /** Turns a file system error about the home into UnusableHome. */
