@@ -127,24 +127,17 @@ export async function openCore(options: CoreOptions) {
     })
     if (role === 'first') await clockWatch.round()
     const ports = compose({
-      config,
+      ...options,
       store,
       vault,
       hashing,
       authorities,
-      clock,
-      random,
-      log,
       limits,
-      others: options.others,
-      onEndingsRead: options.onEndingsRead,
-      processes,
       issuers: () => issuers,
       clientApi: () => clientApis[0]?.(),
       announce: notifier?.send,
       past: clockWatch.past,
       onKeyFetch: metrics.countKeyFetch,
-      askKeySet: options.askKeySet,
       traceFetch: tracing?.fetchJson,
     })
     const [build] = await Promise.all([

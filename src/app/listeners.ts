@@ -133,6 +133,8 @@ async function openListener(
   const { config, ports, authorities, random, log } = deps
   const source = certificateSource(listener, deps)
   let addresses: ListenerAddresses = listenerAddresses([])
+  const nameAt: ListenerAddresses['hostnameOf'] = (head) =>
+    config.totp.hostname ?? config.branding.name ?? addresses.hostnameOf(head)
   const { app, routes } = createListenerApp(
     {
       ports,
@@ -149,13 +151,9 @@ async function openListener(
     (router) =>
       addBoundApis(router, listener.apis, ports, {
         corsOrigins: config.api.corsOrigins,
-        totpHostname: (head) =>
-          config.totp.hostname ?? config.branding.name ?? addresses.hostnameOf(head),
-        relyingParty: (head) => {
-          const hostname = addresses.hostnameOf(head)
-          const name = config.totp.hostname ?? config.branding.name ?? hostname
-          return relyingPartyAt(hostname, addresses.baseUrls, name)
-        },
+        totpHostname: nameAt,
+        relyingParty: (head) =>
+          relyingPartyAt(addresses.hostnameOf(head), addresses.baseUrls, nameAt(head)),
         branding: config.branding,
         settings: config.settings,
         checkHealth: deps.checkHealth,

@@ -33,7 +33,7 @@ export async function serve(
     readonly intercept?: Intercept | undefined
   },
 ): Promise<Serving> {
-  const { config, ports, metrics, tracing, authorities, build, clock, random, log } = core
+  const { ports, metrics, tracing, build, clock, log } = core
   const stopping = new AbortController()
   const { installation, events } = core.store.aside
   const checkWarnings = createCheckWarnings({ clock, events, notices: core.notifier })
@@ -56,8 +56,7 @@ export async function serve(
       : {}),
   })
   const open = await openListeners({
-    config,
-    ports,
+    ...core,
     checkHealth,
     checkWarnings,
     metrics: { ...metrics, ...more.shownMetrics },
@@ -67,11 +66,6 @@ export async function serve(
       answered: metrics.countRequest,
       ...(tracing === undefined ? {} : { trace: tracing.trace }),
     },
-    authorities,
-    build,
-    clock,
-    random,
-    log,
     stopping: stopping.signal,
     ...(more.openPorts === undefined ? {} : { openPorts: more.openPorts }),
     addIssuers: (added) => core.issuers.push(...added),

@@ -76,9 +76,7 @@ export interface Parts {
 const OPENZITI_CLIENT_IDS = ['openziti', 'native']
 
 export function compose(parts: Parts) {
-  const { config, clock, random, vault, log, hashing, authorities, issuers } = parts
-  const loopTurns = createLoopTurns()
-  const { store } = parts
+  const { config, store, clock, random, vault, log, hashing, authorities, issuers } = parts
   const { limits = createLimits(config, clock), others, processes = 1 } = parts
   const { brand, tokens } = config
   const isForOpenZiti = config.compatibility === 'openziti'
@@ -128,7 +126,7 @@ export function compose(parts: Parts) {
     ...store,
     transaction,
     collectedEndings,
-    loopTurns,
+    loopTurns: createLoopTurns(),
     routerPresence: createRouterPresence({
       clock,
       transaction,
