@@ -81,7 +81,8 @@ function section({ title, requirements }: Source, results: Results): string {
   ].join('\n')
 }
 
-function row(...cells: readonly string[]): string {
+/** A row of cells, with the characters that would end a cell escaped. */
+export function row(...cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 

@@ -10,6 +10,7 @@ import { type ErrorEntry, oauthErrorOf } from '../src/errors/entry.ts'
 import { NEXT_ACTION_NAMES, NEXT_ACTIONS } from '../src/errors/next-actions.ts'
 import { AUTHORIZATION_ERRORS } from '../src/protocol/oauth.ts'
 import { BAD_DAYS } from '../src/testing/bad-days.ts'
+import { row } from './compliance.ts'
 
 export const ERRORS_PAGE = new URL('../docs/errors.md', import.meta.url)
 export const SDK_PAGE = new URL('../docs/sdk-authors.md', import.meta.url)
@@ -54,11 +55,6 @@ export function withScenarioTable(page: string): string {
 export function withAuditTables(page: string): string {
   const source = 'src/domain/audit'
   return replace(replace(page, 'types', source, eventTypes()), 'reasons', source, reasons())
-}
-
-/** A row of cells, with the characters that would end a cell escaped. */
-export function row(...cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -7,9 +7,9 @@ import { writeFileSync } from 'node:fs'
 import { VARIABLES } from '../src/config/environment.ts'
 import { allKeys, KEYS, type Key } from '../src/config/keys.ts'
 import { GATEWAY_KEYS } from '../src/gateway/settings/schema.ts'
-import { writeCompliance } from './compliance.ts'
+import { row, writeCompliance } from './compliance.ts'
 import { writeDecisionIndex } from './decision-index.ts'
-import { row, writeDocTables } from './doc-tables.ts'
+import { writeDocTables } from './doc-tables.ts'
 
 export const PAGE = new URL('../docs/configuration.md', import.meta.url)
 
@@ -110,13 +110,15 @@ upstreams:
 \`\`\`
 `
 
+const HEAD = [row('Key', 'Type', 'Default', 'Rule'), row('---', '---', '---', '---')]
+
 export function gatewayPage(): string {
   const sections = GATEWAY_KEYS.filter(({ children }) => children.length > 0)
   const plain = GATEWAY_KEYS.filter(({ children }) => children.length === 0)
   return [
     GATEWAY_INTRODUCTION,
     '## Every key\n',
-    ...[row('Key', 'Type', 'Default', 'Rule'), row('---', '---', '---', '---')],
+    ...HEAD,
     ...plain.map(describe),
     '',
     ...sections.map((key) => table(allKeys([key]))),
@@ -126,8 +128,7 @@ export function gatewayPage(): string {
 function table(keys: readonly Key[]): string {
   const [top] = keys
   const title = `### \`${top?.name}\`\n`
-  const head = [row('Key', 'Type', 'Default', 'Rule'), row('---', '---', '---', '---')]
-  return [title, ...head, ...keys.map(describe), ''].join('\n')
+  return [title, ...HEAD, ...keys.map(describe), ''].join('\n')
 }
 
 function describe(key: Key): string {

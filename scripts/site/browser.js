@@ -24,11 +24,7 @@ async function loadIndex() {
     },
   })
   search.addAll(sections.map((section, id) => ({ ...section, id })))
-  return (words) =>
-    search.search(words).flatMap(({ id }) => {
-      const section = sections[id]
-      return section === undefined ? [] : [section]
-    })
+  return (words) => search.search(words).map(({ id }) => sections[id])
 }
 
 function element(name, attributes, ...children) {
@@ -58,8 +54,7 @@ function startSearch() {
   }
 
   async function show() {
-    const words = field?.value.trim() ?? ''
-    if (results === null || found === null) return
+    const words = field.value.trim()
     if (words === '') {
       found.textContent = ''
       return close()
@@ -76,7 +71,7 @@ function startSearch() {
       return
     }
     // The reader has typed on meanwhile.
-    if (field?.value.trim() !== words) return
+    if (field.value.trim() !== words) return
     const links = sections
       .slice(0, MOST_RESULTS)
       .map(({ url, title, heading, text }) =>
