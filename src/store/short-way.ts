@@ -27,6 +27,14 @@ export interface LoneDriver extends Driver {
   runAlone?<R>(query: CompiledQuery): Outcome<R>
 }
 
+/** Kysely asks for the method; the store reads no rows one by one. */
+export abstract class WithoutStreams {
+  // biome-ignore lint/correctness/useYield: there is nothing to yield
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('not supported')
+  }
+}
+
 /** A connection that makes no promise for a statement that has nothing to wait for. */
 export interface PromptConnection extends DatabaseConnection {
   run<R>(query: CompiledQuery): Outcome<R>

@@ -6,7 +6,13 @@
  */
 import type { CompiledQuery, DatabaseConnection, Dialect, Kysely, QueryResult } from 'kysely'
 import { StoreUnavailable } from '../../errors/store-unavailable.ts'
-import { type LoneDriver, type Outcome, type PromptConnection, rememberWay } from '../short-way.ts'
+import {
+  type LoneDriver,
+  type Outcome,
+  type PromptConnection,
+  rememberWay,
+  WithoutStreams,
+} from '../short-way.ts'
 import type { Database } from './database.ts'
 
 export function guarded(database: Database, dialect: Dialect = database.dialect): Dialect {
@@ -39,11 +45,12 @@ export function reasonOf(error: unknown): string {
   return message || code || 'unknown reason'
 }
 
-class GuardedConnection implements PromptConnection {
+class GuardedConnection extends WithoutStreams implements PromptConnection {
   readonly inner: DatabaseConnection & Partial<PromptConnection>
   readonly #explain: Explain
 
   constructor(inner: DatabaseConnection, explain: Explain) {
+    super()
     this.inner = inner
     this.#explain = explain
   }
@@ -57,11 +64,6 @@ class GuardedConnection implements PromptConnection {
     return guardedOutcome(this.#explain, () =>
       inner.run === undefined ? inner.executeQuery<R>(query) : inner.run<R>(query),
     )
-  }
-
-  // biome-ignore lint/correctness/useYield: Kysely asks for the method; the store reads no rows one by one.
-  async *streamQuery(): AsyncIterableIterator<never> {
-    throw new Error('not supported')
   }
 }
 

@@ -10,7 +10,7 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import { DatabaseError, type QueryResult as PgResult } from 'pg'
-import type { LoneDriver } from '../../short-way.ts'
+import { type LoneDriver, WithoutStreams } from '../../short-way.ts'
 import { TRANSACTION_LIMIT } from './limits.ts'
 import type { Link, Statement } from './link.ts'
 import { createLockedStatements, type LockedStatements } from './locked-statements.ts'
@@ -84,7 +84,7 @@ interface Statements {
 }
 
 /** A connection for one user: a statement, or a transaction. */
-class Lease implements DatabaseConnection {
+class Lease extends WithoutStreams implements DatabaseConnection {
   readonly link: Link
   readonly #statements: Statements
   /** The statement that begins the transaction, until the first statement of the transaction takes it along. */
@@ -93,6 +93,7 @@ class Lease implements DatabaseConnection {
   #begunAt = 0
 
   constructor(link: Link, statements: Statements) {
+    super()
     this.link = link
     this.#statements = statements
   }
@@ -139,11 +140,6 @@ class Lease implements DatabaseConnection {
       this.link.destroy()
       throw error
     }
-  }
-
-  // biome-ignore lint/correctness/useYield: Kysely asks for the method; the store reads no rows one by one.
-  async *streamQuery(): AsyncIterableIterator<never> {
-    throw new Error('not supported')
   }
 
   #send(statement: Statement): Promise<PgResult> {

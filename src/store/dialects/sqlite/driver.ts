@@ -11,7 +11,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
 import { attempt } from '../../../base/node/attempt.ts'
 import { StoreUnavailable } from '../../../errors/store-unavailable.ts'
-import type { Outcome, PromptConnection } from '../../short-way.ts'
+import { type Outcome, type PromptConnection, WithoutStreams } from '../../short-way.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { explainFault, resultCode, SQLITE_BUSY, SQLITE_NOTADB } from './faults.ts'
 import { refuseUnsafeVersion } from './safe-version.ts'
@@ -200,13 +200,14 @@ class Connection {
 }
 
 /** The connection, for one user: a statement, or a transaction. It has its turn until what it wrote is in the WAL. */
-class Lease implements PromptConnection {
+class Lease extends WithoutStreams implements PromptConnection {
   readonly #connection: Connection
   #hasTurn = false
   /** Since the last commit. */
   #hasWritten = false
 
   constructor(connection: Connection) {
+    super()
     this.#connection = connection
   }
 
@@ -296,11 +297,6 @@ class Lease implements PromptConnection {
     if (!this.#hasTurn) return
     this.#hasTurn = false
     this.#connection.endTurn()
-  }
-
-  // biome-ignore lint/correctness/useYield: Kysely asks for the method; the store reads no rows one by one.
-  async *streamQuery(): AsyncIterableIterator<never> {
-    throw new Error('not supported')
   }
 
   /** Returns undefined if there was nothing to wait for. */
