@@ -12,39 +12,21 @@ const BATCH = 200
 export function sqlSealedValues(db: Kysely<Tables>): SealedValues {
   return {
     async list() {
-      const totp = await db
-        .selectFrom('totp_enrollments')
-        .select(['identity_id as key', 'id as context', 'sealed_secret as sealed'])
-        .execute()
-      const keys = await db
-        .selectFrom('signing_keys')
-        .select(['kid as key', 'kid as context', 'sealed_private_jwk as sealed'])
-        .execute()
-      const authorities = await db
-        .selectFrom('authorities')
-        .select(['role', 'generation', 'sealed_key as sealed'])
-        .execute()
-      const jwts = await db
-        .selectFrom('enrollments')
-        .select(['id as key', 'id as context', 'sealed_jwt as sealed'])
-        .where('sealed_jwt', 'is not', null)
-        .execute()
-      return [
-        ...jwts.flatMap(({ sealed, ...row }) =>
-          sealed === null ? [] : [{ purpose: 'enrollment-jwt' as const, ...row, sealed }],
-        ),
-        ...totp.map((row) => ({ purpose: 'totp-secret' as const, ...row })),
-        ...keys.map((row) => ({ purpose: 'signing-key' as const, ...row })),
-        ...authorities.map(({ role, generation, sealed }) => {
-          const key = `${role}/${generation}`
-          return { purpose: 'authority-key' as const, key, context: key, sealed }
-        }),
-      ]
+      const values: SealedValue[] = []
+      for (const purpose of PURPOSES) {
+        const [table, column, key, context] = COLUMNS[purpose]
+        const { rows } = await sql<Omit<SealedValue, 'purpose'>>`
+          select ${key} as key, ${context} as context, ${sql.ref(column)} as sealed
+          from ${sql.table(table)} where ${sql.ref(column)} is not null
+        `.execute(db)
+        values.push(...rows.map((row) => ({ purpose, ...row })))
+      }
+      return values
     },
 
     async replace(values) {
       let count = 0n
-      for (const purpose of Object.keys(COLUMNS) as SealedValue['purpose'][]) {
+      for (const purpose of PURPOSES) {
         const rows = values.filter((value) => value.purpose === purpose)
         for (let from = 0; from < rows.length; from += BATCH) {
           const update = updateOf(purpose, rows.slice(from, from + BATCH))
@@ -56,12 +38,16 @@ export function sqlSealedValues(db: Kysely<Tables>): SealedValues {
   }
 }
 
+const AUTHORITY = sql`(role || '/' || generation)`
+
+/** The table, the sealed column, the key of the row, and what the value is sealed for. */
 const COLUMNS = {
-  'enrollment-jwt': ['enrollments', 'sealed_jwt', sql`id`],
-  'totp-secret': ['totp_enrollments', 'sealed_secret', sql`identity_id`],
-  'signing-key': ['signing_keys', 'sealed_private_jwk', sql`kid`],
-  'authority-key': ['authorities', 'sealed_key', sql`(role || '/' || generation)`],
+  'enrollment-jwt': ['enrollments', 'sealed_jwt', sql`id`, sql`id`],
+  'totp-secret': ['totp_enrollments', 'sealed_secret', sql`identity_id`, sql`id`],
+  'signing-key': ['signing_keys', 'sealed_private_jwk', sql`kid`, sql`kid`],
+  'authority-key': ['authorities', 'sealed_key', AUTHORITY, AUTHORITY],
 } as const
+const PURPOSES = Object.keys(COLUMNS) as SealedValue['purpose'][]
 
 function updateOf(
   purpose: SealedValue['purpose'],
