@@ -23,10 +23,8 @@ export function condition(filter: Filter, columnOf: ColumnOf, facts: ListFacts):
         return sql`${columnOf(filter.part.field.name)} is not null`
       }
       return sql`(${within(filter.part)}) is not true`
-    case 'null':
-      return isMissing(filter.field, columnOf, facts)
     default:
-      return passes(filter, filter.field, columnOf, facts)
+      return ofField(filter, columnOf, facts)
   }
 }
 
@@ -34,34 +32,23 @@ function joined(parts: readonly Expression[], by: Expression, none: Expression):
   return parts.length === 0 ? none : sql`(${sql.join(parts, by)})`
 }
 
-function isMissing(
-  { kind, name }: FieldReference,
-  columnOf: ColumnOf,
-  facts: ListFacts,
-): Expression {
-  switch (kind) {
-    case 'field':
-      return sql`${columnOf(name)} is null`
-    case 'list':
-      return sql`(${facts.anyElement(columnOf(name), () => sql`true`)}) is not true`
-    case 'tag':
-      return sql`${facts.tag(columnOf('tags'), name, 'any')} is null`
-  }
-}
+type OfField = Extract<Filter, { readonly field: FieldReference }>
 
-function passes(
-  test: Test,
-  { kind, name }: FieldReference,
-  columnOf: ColumnOf,
-  facts: ListFacts,
-): Expression {
+/** A test of a field, or whether it is missing. */
+function ofField(filter: OfField, columnOf: ColumnOf, facts: ListFacts): Expression {
+  const { kind, name } = filter.field
+  const column = columnOf(kind === 'tag' ? 'tags' : name)
   switch (kind) {
     case 'field':
-      return holds(test, () => columnOf(name), facts)
+      return filter.op === 'null' ? sql`${column} is null` : holds(filter, () => column, facts)
     case 'list':
-      return facts.anyElement(columnOf(name), (element) => holds(test, () => element, facts))
+      return filter.op === 'null'
+        ? sql`(${facts.anyElement(column, () => sql`true`)}) is not true`
+        : facts.anyElement(column, (element) => holds(filter, () => element, facts))
     case 'tag':
-      return holds(test, (type) => facts.tag(columnOf('tags'), name, type), facts)
+      return filter.op === 'null'
+        ? sql`${facts.tag(column, name, 'any')} is null`
+        : holds(filter, (type) => facts.tag(column, name, type), facts)
   }
 }
 
