@@ -19,28 +19,17 @@ export function rememberReads(stores: Stores, version: CurrentVersion): Stores {
   }
 }
 
-interface Remembered<Args, Result> {
-  readonly version: unknown
-  readonly args: Args
-  readonly result: Result
-}
-
 /** Remembers the last result only: followers repeat the same read. */
 export function remembered<Args extends readonly (string | number)[], Result>(
   read: (...args: Args) => Promise<Result>,
   version: CurrentVersion,
 ): (...args: Args) => Promise<Result> {
-  let last: Remembered<Args, Result> | undefined
+  let last: { readonly version: unknown; readonly args: Args; readonly result: Result } | undefined
   return async (...args) => {
     // Before the read: what is committed during it is read again next time.
     const now = await version()
-    const isSame =
-      last !== undefined &&
-      now !== undefined &&
-      last.version === now &&
-      args.length === last.args.length &&
-      args.every((arg, i) => arg === last?.args[i])
-    if (last !== undefined && isSame) return last.result
+    const known = now !== undefined && last?.version === now ? last : undefined
+    if (known !== undefined && args.every((arg, i) => arg === known.args[i])) return known.result
     const result = await read(...args)
     last = { version: now, args, result }
     return result

@@ -3,7 +3,8 @@ import type { Kysely, Selectable } from 'kysely'
 import type { Instant } from '../../base/time/instant.ts'
 import type { Instance } from '../../domain/overview/instance.ts'
 import type { Instances } from '../../domain/overview/stores.ts'
-import { boolean, integer, json, listOf, object, optional, reading, text } from '../reading.ts'
+import { shapedRows } from '../described-rows.ts'
+import { boolean, integer, json, listOf, object, optional, text } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'
 import { STEPS, writeSteps } from '../sessions/router-runs.ts'
 import type { InstanceRow, Tables } from '../tables.ts'
@@ -22,6 +23,17 @@ const REPORT = json(
     ),
   }),
 )
+
+const ROWS = shapedRows('instances', ({ id }) => id, {
+  id: text,
+  place: text,
+  host: text,
+  version: text,
+  startedAt: integer<Instant>,
+  seenAt: integer<Instant>,
+  report: REPORT,
+  steps: STEPS,
+})
 
 export function sqlInstances(db: Kysely<Tables>): Instances {
   return {
@@ -52,30 +64,11 @@ export function sqlInstances(db: Kysely<Tables>): Instances {
 }
 
 function toRow({ startedAt, seenAt, steps, id, place, host, version, ...report }: Instance) {
-  return {
-    id,
-    place,
-    host,
-    version,
-    started_at: startedAt,
-    seen_at: seenAt,
-    report: JSON.stringify(report),
-    steps: writeSteps(steps),
-  } satisfies InstanceRow
+  const row = ROWS.toRow({ id, place, host, version, startedAt, seenAt, report, steps })
+  return { ...row, steps: writeSteps(steps) }
 }
 
 function fromRow(row: Selectable<InstanceRow>): Instance {
-  const read = reading('instances', row.id, row)
-  const { warnings = [], ...report } = read('report', REPORT)
-  return {
-    id: row.id,
-    place: row.place,
-    host: row.host,
-    version: row.version,
-    startedAt: row.started_at,
-    seenAt: row.seen_at,
-    ...report,
-    warnings,
-    steps: read('steps', STEPS),
-  }
+  const { report, ...instance } = ROWS.fromRow(row)
+  return { ...instance, ...report, warnings: report.warnings ?? [] }
 }

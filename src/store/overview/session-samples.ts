@@ -4,6 +4,7 @@ import { days } from '../../base/time/duration.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { SessionSamples } from '../../domain/overview/stores.ts'
 import { insertRow } from '../fixed-query.ts'
+import { findRow } from '../one-row.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { Tables } from '../tables.ts'
 
@@ -11,14 +12,7 @@ const DAY = days(1)
 
 export function sqlSessionSamples(db: Kysely<Tables>): SessionSamples {
   return {
-    async has(at) {
-      const row = await db
-        .selectFrom('session_samples')
-        .select('at')
-        .where('at', '=', at)
-        .executeTakeFirst()
-      return row !== undefined
-    },
+    has: async (at) => (await findRow(db, 'session_samples', { at }, () => true)) ?? false,
 
     async insert(sample) {
       await insertRow(db, 'session_samples', sample, 'at')
@@ -26,11 +20,7 @@ export function sqlSessionSamples(db: Kysely<Tables>): SessionSamples {
 
     async list(from) {
       const query = db.selectFrom('session_samples').selectAll().where('at', '>=', from)
-      return (await query.orderBy('at').execute()).map(({ at, oidc, legacy }) => ({
-        at,
-        oidc: Number(oidc),
-        legacy: Number(legacy),
-      }))
+      return (await query.orderBy('at').execute()).map((row) => ({ ...row }))
     },
 
     async listHighest(from) {
@@ -42,10 +32,7 @@ export function sqlSessionSamples(db: Kysely<Tables>): SessionSamples {
         .groupBy(day)
         .orderBy(day)
         .execute()
-      return rows.map((row) => ({
-        from: Number(row.from) as Instant,
-        highest: Number(row.highest),
-      }))
+      return rows.map((row) => ({ ...row }))
     },
 
     removeExpired: removeBefore(db, { table: 'session_samples', key: ['at'], time: 'at' }),

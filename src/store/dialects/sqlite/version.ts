@@ -3,6 +3,7 @@
  * which costs a few microseconds (D-306). On a connection of its own, because the number counts only the commits of others.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { attempt } from '../../../base/node/attempt.ts'
 import type { SqliteNotices } from './notices.ts'
 
 export class SqliteVersion {
@@ -46,11 +47,7 @@ export class SqliteVersion {
 
   /** The numbers of two connections cannot be compared, so nothing is known after this. */
   #disconnect(): void {
-    try {
-      this.#open?.database.close()
-    } catch {
-      // It is of no use any more.
-    }
+    attempt(() => this.#open?.database.close())
     this.#open = undefined
   }
 }
