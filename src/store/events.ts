@@ -61,10 +61,7 @@ export function sqlEvents(
 
     find: (id) => findRow(db, 'events', { id }, fromRow),
 
-    async list(query) {
-      const { rows, totalCount } = await listRows(db, facts, LIST, query)
-      return { rows: rows.map(fromRow), totalCount }
-    },
+    list: (query) => listRows(db, facts, LIST, fromRow, query),
 
     removeOlderThan: removeBefore(db, { table: 'events', key: ['id'], time: 'at' }),
   }

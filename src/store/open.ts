@@ -75,7 +75,12 @@ export async function openStore(
     await db.destroy()
     throw unavailable(database, error)
   })
-  const aside = openAside(db, database)
+  const { dialectAside } = database
+  // On connections of its own, if the database has such (D-297).
+  const aside =
+    dialectAside === undefined
+      ? db
+      : new Kysely<Tables>({ dialect: guarded(database, dialectAside) })
   const emit = (event: KeptEvent) => onEvents([event])
   const version = database.openVersion?.()
   const followed = storesOn(aside, database, emit)
@@ -119,14 +124,6 @@ export async function openStore(
       await db.destroy()
     },
   }
-}
-
-/** On connections of its own, if the database has such (D-297). */
-function openAside(db: Kysely<Tables>, database: Database): Kysely<Tables> {
-  const { dialectAside } = database
-  return dialectAside === undefined
-    ? db
-    : new Kysely<Tables>({ dialect: guarded(database, dialectAside) })
 }
 
 /**

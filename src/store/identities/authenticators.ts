@@ -29,13 +29,12 @@ import {
 import { describedRows, listColumns } from '../described-rows.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
 import { fixedQuery } from '../fixed-query.ts'
-import { insertUnique } from '../insert-unique.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
 import { deleteRow, updateRow } from '../one-row.ts'
 import { oneOf, reading, text } from '../reading.ts'
 import type { AuthenticatorRow, Tables } from '../tables.ts'
 import { atomically } from '../transactions/atomically.ts'
-import { updateUnique } from '../update-unique.ts'
+import { insertUnique, updateUnique } from '../unique-rows.ts'
 import { forgetFailures } from './password-failures.ts'
 
 const RENEWAL_COLUMNS = ['renewal_cert_pem', 'renewal_fingerprint'] as const
@@ -110,10 +109,7 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
       return (await query.orderBy('created_at').orderBy('id').execute()).map(authenticatorOf)
     },
 
-    async list(query) {
-      const { rows, totalCount } = await listRows(db, facts, LIST, query)
-      return { rows: rows.map(authenticatorOf), totalCount }
-    },
+    list: (query) => listRows(db, facts, LIST, authenticatorOf, query),
 
     insert: (authenticator) =>
       insertUnique(db, 'authenticators', toRow(authenticator), {
@@ -141,7 +137,7 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
       const where = { id, method: 'updb', credential_version: version }
       return atomically(db, async (tx) => {
         const outcome = await updateUnique(tx, 'authenticators', where, changes, {
-          'username-in-use': 'username_key',
+          'username-in-use': ['username_key'],
         })
         if (outcome === 'replaced' && passwordHash !== undefined) await forgetFailures(tx, id)
         return outcome
@@ -168,7 +164,7 @@ export function sqlAuthenticators(db: Kysely<Tables>, facts: ListFacts): Authent
       }
       const where = { id, method: 'cert', credential_version: version }
       return updateUnique(db, 'authenticators', where, changes, {
-        'certificate-in-use': 'fingerprint',
+        'certificate-in-use': ['fingerprint'],
       })
     },
 

@@ -2,7 +2,7 @@
  * Enrollments by the hash of their token: used once, at most one unused for each method of an identity, and for each
  * username. A used one stays until the clean-up deletes it. API 4.3.
  */
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { CaId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { Instant } from '../../base/time/instant.ts'
@@ -24,6 +24,7 @@ import { oneOf, reading, text } from '../reading.ts'
 import { removeBefore } from '../remove-before.ts'
 import type { EnrollmentRow, Tables } from '../tables.ts'
 import { atomically } from '../transactions/atomically.ts'
+import { insertUnique } from '../unique-rows.ts'
 
 const COMMON = describedRows('enrollments', ENROLLMENT_OF_ANY_METHOD)
 
@@ -33,12 +34,8 @@ const LIST: Listed<'enrollments', typeof ENROLLMENT_FIELDS> = {
   order: { field: 'createdAt', direction: 'asc' },
 }
 
-/** A conflicting row can be gone when we look for it; then the next attempt inserts. */
-const ATTEMPTS = 3
-
 export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollments {
   const select = db.selectFrom('enrollments').selectAll()
-  const unused = select.where('used_at', 'is', null)
 
   async function findByToken<Method extends EnrollmentMethod>(
     tokenHash: SecretHash,
@@ -66,33 +63,20 @@ export function sqlEnrollments(db: Kysely<Tables>, facts: ListFacts): Enrollment
 
     async listUnusedOfMany(identityIds) {
       if (identityIds.length === 0) return []
-      const query = unused.where('identity_id', 'in', identityIds)
+      const query = select.where('used_at', 'is', null).where('identity_id', 'in', identityIds)
       return (await query.orderBy('created_at').orderBy('id').execute()).map(fromRow)
     },
 
-    async list(query) {
-      const { rows, totalCount } = await listRows(db, facts, LIST, query)
-      return { rows: rows.map(fromRow), totalCount }
-    },
+    list: (query) => listRows(db, facts, LIST, fromRow, query),
 
-    async insert(enrollment) {
-      const row = toRow(enrollment)
-      for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-        const { numInsertedOrUpdatedRows } = await db
-          .insertInto('enrollments')
-          .values(row)
-          .onConflict((conflict) => conflict.doNothing())
-          .executeTakeFirstOrThrow()
-        if (numInsertedOrUpdatedRows === 1n) return 'inserted'
-        const ofIdentity = unused.where('identity_id', '=', row.identity_id)
-        if (await ofIdentity.where('method', '=', row.method).executeTakeFirst()) {
-          return 'method-open'
-        }
-        const ofName = unused.where('username_key', '=', row.username_key)
-        if (await ofName.executeTakeFirst()) return 'username-in-use'
-      }
-      throw new Error('table enrollments: there is a row of this key already')
-    },
+    insert: (enrollment) =>
+      insertUnique(
+        db,
+        'enrollments',
+        toRow(enrollment),
+        { 'method-open': ['identity_id', 'method'], 'username-in-use': ['username_key'] },
+        sql`used_at is null`,
+      ),
 
     removeExpiredLike: (enrollment, now) =>
       atomically(db, async (tx) => {

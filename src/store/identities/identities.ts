@@ -7,14 +7,14 @@ import type { Identities } from '../../domain/identities/stores.ts'
 import type { IDENTITY_FIELDS } from '../../domain/lists/fields.ts'
 import { writableNames } from '../../entities/field.ts'
 import { IDENTITY } from '../../entities/identity.ts'
+import { countRows } from '../count-rows.ts'
 import { describedRows, listColumns } from '../described-rows.ts'
 import type { ListFacts } from '../dialects/list-facts.ts'
 import { fixedQuery } from '../fixed-query.ts'
-import { insertUnique } from '../insert-unique.ts'
 import { type Listed, listRows } from '../lists/list-rows.ts'
 import { deleteRow, updateRow } from '../one-row.ts'
 import type { Tables } from '../tables.ts'
-import { updateUnique } from '../update-unique.ts'
+import { insertUnique, updateUnique } from '../unique-rows.ts'
 import { hasAnyFactor } from './enrolled-factors.ts'
 
 const { columns, fromRow, toRow, toChanges } = describedRows('identities', IDENTITY)
@@ -78,10 +78,7 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
 
     hold: (id) => HOLD.find(db, { id }, fromRow),
 
-    async list(query) {
-      const { rows, totalCount } = await listRows(db, facts, LIST, query)
-      return { rows: rows.map(fromRow), totalCount }
-    },
+    list: (query) => listRows(db, facts, LIST, fromRow, query),
 
     async listRouterPlaces() {
       const rows = await db
@@ -94,34 +91,17 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
       return rows.map(fromRow)
     },
 
-    async countWithPolicy(id) {
-      const { count } = await db
-        .selectFrom('identities')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .where('auth_policy_id', '=', id)
-        .executeTakeFirstOrThrow()
-      return count
-    },
+    countWithPolicy: (id) =>
+      countRows(db.selectFrom('identities').where('auth_policy_id', '=', id)),
 
     insert: (identity) =>
-      insertUnique(db, 'identities', toRow({ ...identity, ...NOT_SEEN_YET }), {
-        'name-in-use': ['name'],
-        'external-id-in-use': ['external_id'],
-      }),
+      insertUnique(db, 'identities', toRow({ ...identity, ...NOT_SEEN_YET }), UNIQUE),
 
     replace(identity) {
       const { id, updatedAt, roleVersion } = identity
       const chosen = Object.fromEntries(CHOSEN.map((name) => [name, identity[name]]))
-      return updateUnique(
-        db,
-        'identities',
-        { id },
-        toChanges({ ...chosen, updatedAt, roleVersion }),
-        {
-          'name-in-use': 'name',
-          'external-id-in-use': 'external_id',
-        },
-      )
+      const changes = toChanges({ ...chosen, updatedAt, roleVersion })
+      return updateUnique(db, 'identities', { id }, changes, UNIQUE)
     },
 
     async replaceClientInfo(id, { envInfo, sdkInfo }) {
@@ -190,6 +170,8 @@ export function sqlIdentities(db: Kysely<Tables>, facts: ListFacts): Identities 
     },
   }
 }
+
+const UNIQUE = { 'name-in-use': ['name'], 'external-id-in-use': ['external_id'] } as const
 
 const NO_ID = '' as IdentityId
 

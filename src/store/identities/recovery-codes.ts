@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely'
 import type { IdentityId, TotpEnrollmentId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { RecoveryCodes } from '../../domain/factors/stores.ts'
+import { countRows } from '../count-rows.ts'
 import type { Tables } from '../tables.ts'
 import { atomically } from '../transactions/atomically.ts'
 
@@ -24,14 +25,9 @@ export function sqlRecoveryCodes(db: Kysely<Tables>): RecoveryCodes {
       return numDeletedRows === 1n
     },
 
-    async count(identityId) {
-      const { count } = await db
-        .selectFrom('recovery_codes')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .where('identity_id', '=', identityId)
-        .where('enrollment_id', 'is', null)
-        .executeTakeFirstOrThrow()
-      return count
+    count(identityId) {
+      const codes = db.selectFrom('recovery_codes').where('identity_id', '=', identityId)
+      return countRows(codes.where('enrollment_id', 'is', null))
     },
 
     replace: (identityId, codes) =>
@@ -48,7 +44,9 @@ export function sqlRecoveryCodes(db: Kysely<Tables>): RecoveryCodes {
           .set((row) => ({ sign_count: row.ref('sign_count') }))
           .where('identity_id', '=', identityId)
           .executeTakeFirst()
-        if (app.numUpdatedRows + keys.numUpdatedRows > 0n) await replaceCodes(tx, identityId, codes)
+        if (app.numUpdatedRows + keys.numUpdatedRows === 0n) return
+        await tx.deleteFrom('recovery_codes').where('identity_id', '=', identityId).execute()
+        await insertCodes(tx, identityId, codes, null)
       }),
   }
 }
@@ -158,15 +156,6 @@ function passkeys(db: Kysely<Tables>, identityId: IdentityId) {
   return db.selectFrom('passkeys').select('id').where('identity_id', '=', identityId)
 }
 
-async function replaceCodes(
-  db: Kysely<Tables>,
-  identityId: IdentityId,
-  codes: readonly SecretHash[],
-): Promise<void> {
-  await db.deleteFrom('recovery_codes').where('identity_id', '=', identityId).execute()
-  await insertCodes(db, identityId, codes, null)
-}
-
 async function insertCodes(
   db: Kysely<Tables>,
   identityId: IdentityId,
@@ -174,15 +163,10 @@ async function insertCodes(
   enrollmentId: TotpEnrollmentId | null,
 ): Promise<void> {
   if (codes.length === 0) return
+  const owned = { identity_id: identityId, enrollment_id: enrollmentId }
   await db
     .insertInto('recovery_codes')
-    .values(
-      codes.map((code) => ({
-        identity_id: identityId,
-        code_hash: code,
-        enrollment_id: enrollmentId,
-      })),
-    )
+    .values(codes.map((code) => ({ ...owned, code_hash: code })))
     // Codes have thirty bits, so two can be equal by chance; such a code works once.
     .onConflict((conflict) => conflict.doNothing())
     .execute()

@@ -27,13 +27,14 @@ type NameIn<Fields extends ListFields> =
 const SORTABLE = 2_000
 
 /** `common`: a condition besides the filter that nearly every row passes, so that no index helps with it. */
-export async function listRows<Table extends keyof Tables, Fields extends ListFields>(
+export async function listRows<Table extends keyof Tables, Fields extends ListFields, T>(
   db: Kysely<Tables>,
   facts: ListFacts,
   listed: Listed<Table, Fields>,
+  fromRow: (row: Selectable<Tables[Table]>) => T,
   { filter, orders = [listed.order], limit, offset }: ListQuery,
   common?: Filter,
-): Promise<{ readonly rows: Selectable<Tables[Table]>[]; readonly totalCount: number }> {
+): Promise<{ readonly rows: readonly T[]; readonly totalCount: number }> {
   const { table, columns } = listed
   const byIndex = (field: string): Expression => sql.ref(columnOf(columns, field))
   const without = (field: string): Expression => facts.withoutIndex(byIndex(field))
@@ -60,7 +61,7 @@ export async function listRows<Table extends keyof Tables, Fields extends ListFi
     order by ${terms(orders, isSorted ? without : byIndex)}
     limit ${limit} offset ${offset}
   `.execute(db)
-  return { rows, totalCount }
+  return { rows: rows.map(fromRow), totalCount }
 }
 
 function columnOf(columns: Readonly<Record<string, string>>, field: string): string {

@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import type { EventType } from '../../domain/audit/events.ts'
 import { FOLDED_TYPES } from '../../domain/audit/fold-repeats.ts'
 import type { Statistics } from '../../domain/overview/stores.ts'
+import { countRows } from '../count-rows.ts'
 import { json, listOf, oneOf, reading, text } from '../reading.ts'
 import { countLiveByProof } from '../sessions/live-by-proof.ts'
 import type { Tables } from '../tables.ts'
@@ -15,9 +16,6 @@ export function sqlStatistics(db: Kysely<Tables>): Statistics {
       .where('at', '>=', from as never)
       .where('at', '<', to as never)
       .groupBy('type')
-  const certificates = db
-    .selectFrom('authenticators')
-    .innerJoin('identities', 'identities.id', 'authenticators.identity_id')
 
   return {
     async countEvents(types, from, to) {
@@ -52,17 +50,17 @@ export function sqlStatistics(db: Kysely<Tables>): Statistics {
       })
     },
 
-    async countLocked(at) {
-      const { number } = await db
-        .selectFrom('authenticators')
-        .select(({ fn }) => fn.countAll<number>().as('number'))
-        .where(({ or, eb }) => or([eb('locked_until', '>', at), eb('closed_until', '>', at)]))
-        .executeTakeFirstOrThrow()
-      return Number(number)
-    },
+    countLocked: (at) =>
+      countRows(
+        db
+          .selectFrom('authenticators')
+          .where(({ or, eb }) => or([eb('locked_until', '>', at), eb('closed_until', '>', at)])),
+      ),
 
     async listCertificateEnds(from, limit) {
-      const rows = await certificates
+      const rows = await db
+        .selectFrom('authenticators')
+        .innerJoin('identities', 'identities.id', 'authenticators.identity_id')
         .select(['authenticators.id', 'identity_id', 'name'])
         .select(sql.ref<number>('not_after').as('ends_at'))
         .where('not_after', '>=', from)
@@ -77,14 +75,9 @@ export function sqlStatistics(db: Kysely<Tables>): Statistics {
       }))
     },
 
-    async countCertificateEnds(from, until) {
-      const { number } = await db
-        .selectFrom('authenticators')
-        .select(({ fn }) => fn.countAll<number>().as('number'))
-        .where('not_after', '>=', from)
-        .where('not_after', '<', until)
-        .executeTakeFirstOrThrow()
-      return Number(number)
+    countCertificateEnds(from, until) {
+      const later = db.selectFrom('authenticators').where('not_after', '>=', from)
+      return countRows(later.where('not_after', '<', until))
     },
   }
 }

@@ -4,10 +4,9 @@ import type { AuthPolicyId, ExternalJwtSignerId } from '../../base/ids.ts'
 import { isStorable } from '../../base/text.ts'
 import { eachDemand } from '../../domain/factors/proven.ts'
 import type { AuthPolicies } from '../../domain/policies/stores.ts'
-import { insertUnique } from '../insert-unique.ts'
 import { boolean, integer, listOf, object, optional, text } from '../reading.ts'
 import type { Tables } from '../tables.ts'
-import { updateUnique } from '../update-unique.ts'
+import { insertUnique, updateUnique } from '../unique-rows.ts'
 import { ruleRows, ruleTable } from './rule-table.ts'
 
 const PASSKEY = object({ allowed: boolean })
@@ -38,6 +37,7 @@ function unlessMissing(value: unknown): boolean {
   return value === undefined ? false : boolean(value)
 }
 
+const UNIQUE = { 'name-in-use': ['name'] } as const
 const { fromRow, toRow } = ruleRows('auth_policies', { id: text<AuthPolicyId> }, BODY)
 
 export function sqlAuthPolicies(db: Kysely<Tables>): AuthPolicies {
@@ -56,12 +56,11 @@ export function sqlAuthPolicies(db: Kysely<Tables>): AuthPolicies {
       return row && fromRow(row)
     },
 
-    insert: (policy) =>
-      insertUnique(db, 'auth_policies', toRow(policy), { 'name-in-use': ['name'] }),
+    insert: (policy) => insertUnique(db, 'auth_policies', toRow(policy), UNIQUE),
 
     replace(policy) {
       const { id, created_at: _, ...changes } = toRow(policy)
-      return updateUnique(db, 'auth_policies', { id }, changes, { 'name-in-use': 'name' })
+      return updateUnique(db, 'auth_policies', { id }, changes, UNIQUE)
     },
   }
 }

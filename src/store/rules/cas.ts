@@ -3,11 +3,10 @@ import type { Kysely } from 'kysely'
 import type { CaId } from '../../base/ids.ts'
 import type { Cas } from '../../domain/certificates/stores.ts'
 import { CLAIM_LOCATIONS, CLAIM_MATCHERS, CLAIM_PARSERS } from '../../entities/ca.ts'
-import { insertUnique } from '../insert-unique.ts'
 import { updateRow } from '../one-row.ts'
 import { boolean, integer, listOf, object, oneOf, optional, text, truth } from '../reading.ts'
 import type { Tables } from '../tables.ts'
-import { updateUnique } from '../update-unique.ts'
+import { insertUnique, updateUnique } from '../unique-rows.ts'
 import { ruleRows, ruleTable } from './rule-table.ts'
 
 const BODY = object({
@@ -50,7 +49,7 @@ export function sqlCas(db: Kysely<Tables>): Cas {
     replace(ca) {
       const { id, name, body, tags, updated_at } = toRow(ca)
       const changes = { name, body, tags, updated_at }
-      return updateUnique(db, 'cas', { id }, changes, { 'name-in-use': 'name' })
+      return updateUnique(db, 'cas', { id }, changes, { 'name-in-use': ['name'] })
     },
 
     markVerified(id, at) {

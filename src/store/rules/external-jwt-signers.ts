@@ -3,10 +3,9 @@ import type { Kysely } from 'kysely'
 import type { ExternalJwtSignerId } from '../../base/ids.ts'
 import { type SignerKeys, TARGET_TOKENS } from '../../domain/ext-jwt/signer.ts'
 import type { ExternalJwtSigners } from '../../domain/ext-jwt/stores.ts'
-import { insertUnique } from '../insert-unique.ts'
 import { boolean, listOf, object, oneOf, optional, type Shape, text } from '../reading.ts'
 import type { Tables } from '../tables.ts'
-import { updateUnique } from '../update-unique.ts'
+import { insertUnique, updateUnique } from '../unique-rows.ts'
 import { ruleRows, ruleTable } from './rule-table.ts'
 
 const JWKS = object({ kind: oneOf('jwks'), jwksEndpoint: text })
@@ -28,6 +27,7 @@ const BODY = object({
   targetToken: oneOf(...TARGET_TOKENS),
 })
 
+const UNIQUE = { 'name-in-use': ['name'], 'issuer-in-use': ['issuer'] } as const
 const OWN = { id: text<ExternalJwtSignerId>, issuer: text }
 const { fromRow, toRow } = ruleRows('external_jwt_signers', OWN, BODY)
 
@@ -35,18 +35,11 @@ export function sqlExternalJwtSigners(db: Kysely<Tables>): ExternalJwtSigners {
   return {
     ...ruleTable(db, 'external_jwt_signers', fromRow),
 
-    insert: (signer) =>
-      insertUnique(db, 'external_jwt_signers', toRow(signer), {
-        'name-in-use': ['name'],
-        'issuer-in-use': ['issuer'],
-      }),
+    insert: (signer) => insertUnique(db, 'external_jwt_signers', toRow(signer), UNIQUE),
 
     replace(signer) {
       const { id, created_at: _, ...changes } = toRow(signer)
-      return updateUnique(db, 'external_jwt_signers', { id }, changes, {
-        'name-in-use': 'name',
-        'issuer-in-use': 'issuer',
-      })
+      return updateUnique(db, 'external_jwt_signers', { id }, changes, UNIQUE)
     },
   }
 }

@@ -134,7 +134,7 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
       return { oidc: counted('oidc'), legacy: counted('legacy') }
     },
 
-    async list({ of, at, createdUntil }, query) {
+    list({ of, at, createdUntil }, query) {
       const parts = [
         ...(of === undefined ? [] : [compared('identityId', '=', of)]),
         ...(createdUntil === undefined ? [] : [compared('createdAt', '<=', createdUntil)]),
@@ -142,8 +142,7 @@ export function sqlApiSessions(db: Kysely<Tables>, facts: ListFacts): ApiSession
       ]
       const filter: Filter | undefined = parts.length === 0 ? undefined : { op: 'and', parts }
       const isLive = compared('expiresAt', '>', at)
-      const { rows, totalCount } = await listRows(db, facts, LIST, { ...query, filter }, isLive)
-      return { rows: rows.map(sessionOf), totalCount }
+      return listRows(db, facts, LIST, sessionOf, { ...query, filter }, isLive)
     },
 
     async listByAuthenticator(id) {
@@ -226,15 +225,17 @@ function later(column: 'last_activity_at' | 'expires_at' | 'tokens_end_at', time
 
 export function sessionRow(session: ApiSession): ApiSessionRow {
   const { primary, secondary } = session
+  const oidcSession = session.kind === 'oidc' ? session : undefined
+  const legacySession = session.kind === 'legacy' ? session : undefined
   const proven: ReturnType<typeof PROVEN> = {
     primary: proofOf(primary),
     extJwt: secondary.extJwt,
     factors: furtherFactors(secondary.factors),
     isRecovered: secondary.isRecovered,
-    boundKey: session.kind === 'oidc' ? session.boundKey : undefined,
-    isSealed: session.kind === 'oidc' ? session.isSealed : undefined,
-    isDevice: session.kind === 'oidc' ? session.isDevice : undefined,
-    demanded: session.kind === 'legacy' ? furtherFactors(session.demanded) : undefined,
+    boundKey: oidcSession?.boundKey,
+    isSealed: oidcSession?.isSealed,
+    isDevice: oidcSession?.isDevice,
+    demanded: legacySession && furtherFactors(legacySession.demanded),
   }
   return {
     id: session.id,
@@ -247,31 +248,17 @@ export function sessionRow(session: ApiSession): ApiSessionRow {
     config_types: JSON.stringify(session.configTypes),
     address: session.address,
     user_agent: session.userAgent ?? null,
-    ...kindColumns(session),
+    issuer: oidcSession?.issuer ?? null,
+    client_id: oidcSession?.clientId ?? null,
+    scopes: oidcSession === undefined ? null : JSON.stringify(oidcSession.scopes),
+    token_hash: legacySession?.tokenHash ?? null,
+    last_activity_at: legacySession?.lastActivityAt ?? null,
+    is_totp_demanded:
+      legacySession === undefined ? null : Number(legacySession.demanded.has('totp')),
     created_at: session.createdAt,
     ends_at: session.endsAt,
     expires_at: session.expiresAt,
-  }
-}
-
-const NO_OIDC = { issuer: null, client_id: null, scopes: null, tokens_end_at: null }
-const NO_LEGACY = {
-  token_hash: null,
-  last_activity_at: null,
-  is_totp_demanded: null,
-}
-
-function kindColumns(session: ApiSession) {
-  if (session.kind === 'oidc') {
-    const { issuer, clientId, scopes, tokensEndAt = null } = session
-    const oidc = { issuer, client_id: clientId, scopes: JSON.stringify(scopes) }
-    return { ...NO_LEGACY, ...oidc, tokens_end_at: tokensEndAt }
-  }
-  return {
-    ...NO_OIDC,
-    token_hash: session.tokenHash,
-    last_activity_at: session.lastActivityAt,
-    is_totp_demanded: session.demanded.has('totp') ? 1 : 0,
+    tokens_end_at: oidcSession?.tokensEndAt ?? null,
   }
 }
 

@@ -4,6 +4,7 @@ import type { ApiSessionId } from '../../base/ids.ts'
 import type { Instant } from '../../base/time/instant.ts'
 import type { SessionCertificates } from '../../domain/certificates/stores.ts'
 import { SESSION_CERTIFICATE } from '../../entities/session-certificate.ts'
+import { countRows } from '../count-rows.ts'
 import { describedRows } from '../described-rows.ts'
 import { fixedQuery, insertRow } from '../fixed-query.ts'
 import { deleteRow, findRow } from '../one-row.ts'
@@ -12,7 +13,6 @@ import type { Tables } from '../tables.ts'
 
 const { fromRow, toRow } = describedRows('session_certificates', SESSION_CERTIFICATE)
 
-const select = (db: Kysely<Tables>) => db.selectFrom('session_certificates').selectAll()
 const COUNT_LIVE = fixedQuery((db, { sessionId, now }: { sessionId: ApiSessionId; now: Instant }) =>
   db
     .selectFrom('session_certificates')
@@ -30,24 +30,17 @@ export function sqlSessionCertificates(db: Kysely<Tables>): SessionCertificates 
       findRow(db, 'session_certificates', { fingerprint }, fromRow),
 
     async list(sessionId, { limit, offset }) {
-      const rows = await select(db)
-        .where('session_id', '=', sessionId)
-        .orderBy('created_at')
-        .orderBy('id')
-        .limit(limit)
-        .offset(offset)
-        .execute()
-      const all = await db
-        .selectFrom('session_certificates')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .where('session_id', '=', sessionId)
-        .executeTakeFirstOrThrow()
-      return { rows: rows.map(fromRow), totalCount: Number(all.count) }
+      const own = db.selectFrom('session_certificates').where('session_id', '=', sessionId)
+      const page = own.selectAll().orderBy('created_at').orderBy('id').limit(limit).offset(offset)
+      const rows = await page.execute()
+      return { rows: rows.map(fromRow), totalCount: await countRows(own) }
     },
 
     async listLive(sessionIds, now, limit) {
       if (sessionIds.length === 0) return []
-      const rows = await select(db)
+      const rows = await db
+        .selectFrom('session_certificates')
+        .selectAll()
         .where('session_id', 'in', sessionIds)
         .where('valid_to', '>', now)
         .orderBy('created_at', 'desc')

@@ -1,6 +1,7 @@
 /** Ends what a restore must end in the rows themselves: D-159. */
 import type { Kysely } from 'kysely'
 import type { Epochs } from '../../domain/installation/stores.ts'
+import { countRows } from '../count-rows.ts'
 import type { Tables } from '../tables.ts'
 
 export function sqlEpochs(db: Kysely<Tables>): Epochs {
@@ -12,11 +13,7 @@ export function sqlEpochs(db: Kysely<Tables>): Epochs {
         .set({ last_step: upTo })
         .where('last_step', '<', upTo)
         .execute()
-      const { count } = await db
-        .selectFrom('totp_enrollments')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .executeTakeFirstOrThrow()
-      return count
+      return countRows(db.selectFrom('totp_enrollments'))
     },
   }
 }
