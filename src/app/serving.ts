@@ -10,7 +10,6 @@ import type { ShownMetrics } from '../http/monitoring/probes.ts'
 import { createConnectionLimit, mostConnections } from '../https-server/connection-limit.ts'
 import type { Core } from './core.ts'
 import { type Intercept, type OpenListeners, openListeners } from './listeners.ts'
-import { expirySource } from './monitoring/expiry-source.ts'
 
 export interface Serving extends OpenListeners {
   /** Updates the CA names that handshakes show, after our own CAs have changed. */
@@ -50,7 +49,7 @@ export async function serve(
       ? {
           apiSessions: ports.apiSessions,
           hashing: core.hashing,
-          expiry: expirySource(core),
+          expiry: ports,
           workers: () => ({ running: 1, restarts: 0 }),
         }
       : {}),

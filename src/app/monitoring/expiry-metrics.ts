@@ -5,13 +5,10 @@
 import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, days, seconds } from '../../base/time/duration.ts'
 import { atMostEvery } from '../../base/time/rarely.ts'
-import type { Expiring } from '../../domain/overview/expiry.ts'
+import { allExpiring, countEnrolledEnds, type Expiring } from '../../domain/overview/expiry.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 
-export interface ExpirySource {
-  readonly list: () => Promise<readonly Expiring[]>
-  readonly countEnrolledEnds: (within: Duration) => Promise<number>
-}
+export type ExpiryPorts = Parameters<typeof allExpiring>[0]
 
 const READ: Duration = seconds(60)
 const TIME_LIMIT: Duration = seconds(2)
@@ -44,9 +41,9 @@ const FAMILIES: Readonly<Record<Expiring['kind'], readonly [name: string, help: 
 
 const WITHIN = { '7d': days(7), '30d': days(30) } as const
 
-export function addExpiry(metrics: Metrics, source: ExpirySource, clock: Clock): void {
+export function addExpiry(metrics: Metrics, ports: ExpiryPorts, clock: Clock): void {
   const limits = { interval: READ, timeLimit: TIME_LIMIT, clock }
-  const list = atMostEvery(limits, source.list)
+  const list = atMostEvery(limits, () => allExpiring(ports))
   for (const [kind, [name, help]] of Object.entries(FAMILIES)) {
     metrics.read({ name, help, type: 'gauge', over: 'min' }, async () => {
       const now = clock.now()
@@ -65,7 +62,7 @@ export function addExpiry(metrics: Metrics, source: ExpirySource, clock: Clock):
     Promise.all(
       Object.entries(WITHIN).map(async ([within, duration]) => ({
         labels: { within },
-        value: await source.countEnrolledEnds(duration),
+        value: await countEnrolledEnds(ports, duration),
       })),
     ),
   )

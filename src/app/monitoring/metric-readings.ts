@@ -13,7 +13,7 @@ import type { ConnectionLimit } from '../../https-server/connection-limit.ts'
 import type { Over } from '../../telemetry/families.ts'
 import type { Metrics, ReadAbout } from '../../telemetry/metrics.ts'
 import type { BuildInfo } from '../build-info.ts'
-import { addExpiry, type ExpirySource } from './expiry-metrics.ts'
+import { addExpiry, type ExpiryPorts } from './expiry-metrics.ts'
 
 /** A process that does not know a value leaves its source out: with workers, each value has one home (D-291). */
 export interface MetricSources {
@@ -23,7 +23,7 @@ export interface MetricSources {
   readonly checkWarnings?: CheckWarnings
   readonly apiSessions?: Pick<ApiSessions, 'countLive'>
   readonly hashing?: { load(): HashingLoad }
-  readonly expiry?: ExpirySource
+  readonly expiry?: ExpiryPorts
   readonly connections?: Pick<ConnectionLimit, 'load'>
   readonly workers?: () => { readonly running: number; readonly restarts: number }
   /** Missing if tracing is not configured. */

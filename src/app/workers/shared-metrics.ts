@@ -12,7 +12,6 @@ import {
 } from '../../telemetry/families.ts'
 import type { Limits } from '../compose/limits.ts'
 import type { Core } from '../core.ts'
-import { expirySource } from '../monitoring/expiry-source.ts'
 import type { RunningWorker } from './pool.ts'
 
 /** A worker that hangs must not block a scrape; its last known counts are shown. */
@@ -48,7 +47,7 @@ export function createSharedMetrics(running: () => readonly RunningWorker[]) {
         endedSessions: ports.endedSessions,
         apiSessions: ports.apiSessions,
         hashing: limits.hashingTurns,
-        expiry: expirySource(core),
+        expiry: ports,
         spans: tracing?.spans,
         workers: () => ({ running: running().length, restarts: restarts() }),
       })
