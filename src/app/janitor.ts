@@ -26,27 +26,9 @@ const EVENT_BATCHES = 40
 /** Pause between batches, so that other callers can use the store. */
 const BETWEEN_BATCHES_MILLISECONDS = 10
 
-type Swept = Pick<
-  Stores,
-  | 'authRequests'
-  | 'spentStates'
-  | 'deviceCodes'
-  | 'usedProofs'
-  | 'refreshTokens'
-  | 'sessionCertificates'
-  | 'sessionEndings'
-  | 'passwordFailures'
-  | 'enrollments'
-  | 'routerRuns'
-  | 'instances'
-  | 'sessionSamples'
-  | 'sessionContacts'
-  | 'events'
->
-
 /** Runs one round. Returns how many rows it deleted. */
 export async function sweep(
-  stores: Swept,
+  stores: Stores,
   /**
    * The latest moment that is certainly past (D-230): deleted rows do not come back when a wrong clock is corrected.
    */

@@ -161,11 +161,9 @@ export async function openPrepared(config: Config, random: Random): Promise<Open
 async function openDatabase(config: Config, onEvents?: OnEvents, db: StoreAddress = config.db) {
   if (config.db.kind === 'sqlite') await refuseWorldReadable(config.db.path)
   const secret = await readInstallationSecret(config.secret)
-  return { secret, store: await refusing(openStore(withTimeline(db, config), onEvents)) }
-}
-
-function withTimeline(db: StoreAddress, { home }: Pick<Config, 'home'>): StoreAddress {
-  return db.kind === 'postgres' ? { ...db, timelineFile: homeFiles(home).databaseTimeline } : db
+  const timelineFile = homeFiles(config.home).databaseTimeline
+  const address = db.kind === 'postgres' ? { ...db, timelineFile } : db
+  return { secret, store: await refusing(openStore(address, onEvents)) }
 }
 
 async function refuseDamage({ db }: Config, log: Pick<Log, 'warn'> | undefined): Promise<void> {

@@ -38,7 +38,7 @@ const MOST_STEPS = 32
 export function createInstancePresence(
   core: Pick<Core, 'config' | 'clock' | 'random' | 'ports' | 'store' | 'build' | 'notifier'>,
   /** What the other processes of the instance have applied; undefined if one does not answer. Default: there are none. */
-  appliedByOthers?: () => Promise<readonly Position[] | undefined>,
+  appliedByOthers: () => Promise<readonly Position[] | undefined> = async () => [],
 ): InstancePresence {
   const { clock, config, ports, build } = core
   const { installation, instances, sessionSamples, apiSessions, events } = core.store.aside
@@ -105,9 +105,8 @@ export function createInstancePresence(
   }
 
   async function haveOthers(position: Position): Promise<boolean> {
-    const others = await appliedByOthers?.()
-    if (appliedByOthers !== undefined && others === undefined) return false
-    return (others ?? []).every((other) => includes(other, position))
+    const others = await appliedByOthers()
+    return others?.every((other) => includes(other, position)) ?? false
   }
 
   return {

@@ -61,9 +61,11 @@ export function createReports(deps: {
     return endsWithin(milliseconds(silenceLimit / 10), told)
   }
 
-  function isDue(worker: RunningWorker): boolean {
+  function isDue(
+    worker: RunningWorker,
+    pause = idle.has(worker) ? WITHOUT_CONNECTIONS : AT_LEAST_EVERY,
+  ): boolean {
     const last = sent.get(worker)
-    const pause = idle.has(worker) ? WITHOUT_CONNECTIONS : AT_LEAST_EVERY
     return last === undefined || clock.uptime() - last.at >= pause
   }
 
@@ -128,7 +130,7 @@ export function createReports(deps: {
 
     /** Sends what was read, if there is something new or the last report is some time ago. */
     report(outcome: 'read' | 'unchanged' = 'read'): void {
-      const due = everyone().filter(isDue)
+      const due = everyone().filter((worker) => isDue(worker))
       if (outcome === 'read' || due.length > 0 || unsent.length > 0) send(due)
     },
 
@@ -143,10 +145,7 @@ export function createReports(deps: {
 
     /** Sends a report to those workers that had none for a while, because they are idle. */
     renew(): void {
-      const outdated = everyone().filter((worker) => {
-        const last = sent.get(worker)
-        return last === undefined || clock.uptime() - last.at >= AT_LEAST_EVERY
-      })
+      const outdated = everyone().filter((worker) => isDue(worker, AT_LEAST_EVERY))
       if (outdated.length > 0) send(outdated)
     },
   }
