@@ -37,18 +37,10 @@ function chainOf(
   return oldestFirst.filter((key) => canSign(key, kind))
 }
 
-/** Times of one key, in order. `oldestFirst` is every key by generation. */
-interface Scheduled {
-  readonly key: StoredSigningKey
-  /** When it is no longer needed; undefined while it has no successor. */
-  readonly goneFrom: Instant | undefined
-}
-
-function schedule(oldestFirst: readonly StoredSigningKey[]): readonly Scheduled[] {
-  return oldestFirst.map((key) => ({ key, goneFrom: goneFrom(oldestFirst, key) }))
-}
-
-/** A key that signs both kinds is needed until it has a successor for each. */
+/**
+ * When a key is no longer needed; undefined while it has no successor. A key that signs both kinds needs one for each.
+ * `oldestFirst` is every key by generation.
+ */
 function goneFrom(
   oldestFirst: readonly StoredSigningKey[],
   key: StoredSigningKey,
@@ -100,9 +92,11 @@ export function describeKeys(
     if (signing.includes(key.generation)) return 'signing'
     return signing.some((generation) => key.generation > generation) ? 'waiting' : 'retiring'
   }
-  return schedule(oldestFirst)
-    .filter(({ goneFrom }) => goneFrom === undefined || goneFrom > now)
-    .map(({ key, goneFrom }) => ({ key, state: stateOf(key), publishedUntil: goneFrom }))
+  return publishedKeys(oldestFirst, now).map((key) => ({
+    key,
+    state: stateOf(key),
+    publishedUntil: goneFrom(oldestFirst, key),
+  }))
 }
 
 /** The keys whose tokens are valid now; the key set lists them. */
@@ -110,9 +104,8 @@ export function publishedKeys(
   oldestFirst: readonly StoredSigningKey[],
   now: Instant,
 ): readonly StoredSigningKey[] {
-  return schedule(oldestFirst)
-    .filter(({ goneFrom }) => goneFrom === undefined || goneFrom > now)
-    .map(({ key }) => key)
+  const gone = goneKeys(oldestFirst, now)
+  return oldestFirst.filter((key) => !gone.includes(key))
 }
 
 /** The keys that can be deleted. */
@@ -120,9 +113,10 @@ export function goneKeys(
   oldestFirst: readonly StoredSigningKey[],
   now: Instant,
 ): readonly StoredSigningKey[] {
-  return schedule(oldestFirst)
-    .filter(({ goneFrom }) => goneFrom !== undefined && goneFrom <= now)
-    .map(({ key }) => key)
+  return oldestFirst.filter((key) => {
+    const end = goneFrom(oldestFirst, key)
+    return end !== undefined && end <= now
+  })
 }
 
 /**
