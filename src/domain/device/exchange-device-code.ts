@@ -8,13 +8,10 @@ import type { Secret } from '../../base/secrets/secret.ts'
 import { inSeconds } from '../../base/time/duration.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
-import type { TokenRefusalReason } from '../audit/reasons.ts'
-import { checkFinished } from '../login/again/check-finished.ts'
 import { isKnownClient } from '../login/known-client.ts'
-import { refuseSpent, type SpentCode } from '../tokens/exchange-code.ts'
-import { type IssuedTokens, issueTokens } from '../tokens/issue.ts'
-import { type ProvenKey, proofRequired } from '../tokens/possession/proven-key.ts'
-import { recordRefusal } from '../tokens/record-refusal.ts'
+import { redeem, refuseSpent } from '../tokens/exchange-code.ts'
+import type { IssuedTokens } from '../tokens/issue.ts'
+import type { ProvenKey } from '../tokens/possession/proven-key.ts'
 import { type DeviceCode, deviceCodeHash, judgePoll } from './device-code.ts'
 import type { DevicePorts } from './ports.ts'
 
@@ -69,32 +66,13 @@ async function exchangeApproved(
   key: ProvenKey | undefined,
   caller: Caller,
 ): Promise<IssuedTokens> {
-  const { authRequests, random, clock } = ports
-  const now = clock.now()
-  const redemption = { at: now, sessionId: newId<ApiSessionId>(random) }
-  const request = await authRequests.findByCode(hash)
-  const again: SpentCode = { codeHash: hash, clientId, now, caller }
+  const now = ports.clock.now()
+  const request = await ports.authRequests.findByCode(hash)
+  const again = { codeHash: hash, clientId, at: now, caller }
   if (request === undefined) throw await refuseSpent(ports, again)
   if (expiresAt <= now) throw new Failure('EXPIRED_DEVICE_CODE')
-  // R047: take changes since the approval into account. A refusal spends the login.
-  const owner = await checkFinished(ports, { ...request, boundKey: key?.jkt }, 'login')
-  if ('refusal' in owner) {
-    // The client may try again with a proof (D-454).
-    if (owner.refusal === 'token-not-bound') throw proofRequired()
-    throw await refuseAs(owner.refusal)
-  }
-  const session = { ...redemption, isDevice: true } as const
-  const issued = await issueTokens(ports, { request, key, ...session, ...owner, caller })
-  if (issued === 'spent') throw await refuseSpent(ports, again)
-  return issued
-
-  async function refuseAs(reason: TokenRefusalReason): Promise<Failure> {
-    const spent = await authRequests.takeByCode(hash, redemption)
-    if (spent === undefined) return refuseSpent(ports, again)
-    const { identityId } = spent.primary
-    await recordRefusal(ports, { identityId, sessionId: undefined, reason, caller })
-    return refuse(reason)
-  }
+  const sessionId = newId<ApiSessionId>(ports.random)
+  return redeem(ports, request, { ...again, sessionId, key, isDevice: true })
 }
 
 function refuse(detail: string): Failure {

@@ -19,9 +19,10 @@ import type { Caller } from '../audit/events.ts'
 import type { TokenRefusalReason } from '../audit/reasons.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
 import { isKnownClient } from '../login/known-client.ts'
+import type { CodeIssued } from '../login/request/auth-request.ts'
 import { isWithdrawnRedirect } from '../login/request/verified-redirect.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
-import { type IssuedTokens, issueTokens } from './issue.ts'
+import { type FinishedAuthentication, type IssuedTokens, issueTokens } from './issue.ts'
 import type { TokenPorts } from './ports.ts'
 import { type ProvenKey, proofRequired } from './possession/proven-key.ts'
 import { recordRefusal } from './record-refusal.ts'
@@ -54,21 +55,16 @@ export async function exchangeCode(
   const now = clock.now()
   const codeHash = vault.hash('authorization-code', code.reveal())
   const request = await authRequests.findByCode(codeHash)
-  const again: SpentCode = { codeHash, clientId, now, caller }
+  const again: SpentCode = { codeHash, clientId, at: now, caller }
   if (request === undefined) throw await refuseSpent(ports, again)
   // R031, RFC 6749 §4.1.3: a code is for the client that asked for it, and another one does not spend it.
   if (clientId !== request.ask.clientId) {
     throw await refuseOtherClient(ports, request.primary.identityId, undefined, caller)
   }
-  const redemption = { at: now, sessionId: request.sessionId ?? newId<ApiSessionId>(random) }
-  // Each of these refusals spends the code, so it can happen only once.
-  const refuseAs = async (reason: TokenRefusalReason, detail: string): Promise<Failure> => {
-    const { identityId } = request.primary
-    const spent = await authRequests.takeByCode(codeHash, redemption)
-    if (spent === undefined) return refuseSpent(ports, again)
-    await recordRefusal(ports, { identityId, sessionId: undefined, reason, caller })
-    return refuse(detail)
-  }
+  const sessionId = request.sessionId ?? newId<ApiSessionId>(random)
+  const exchange = { ...again, sessionId, key, isSealed }
+  const refuseAs = (reason: TokenRefusalReason, detail: string) =>
+    refuseAndSpend(ports, exchange, reason, detail)
   if (request.codeExpiresAt <= now) throw await refuseAs('code-expired', 'the code has expired')
   // R012: the same text as in the authorization request, port included.
   if (redirectUri !== request.ask.redirectUri) {
@@ -89,38 +85,60 @@ export async function exchangeCode(
   if (dpopKey !== undefined && key?.jkt !== dpopKey) {
     throw await refuseAs('key-mismatch', 'the key is not the one of dpop_jkt')
   }
-  // Take changes since the code was issued into account: to a policy, a credential, or the end of all sessions.
-  const owner = await checkFinished(ports, { ...request, boundKey: key?.jkt, isSealed }, 'login')
-  if ('refusal' in owner) {
-    // The client may try again with a proof; the code is unspent, and soon expires.
-    if (owner.refusal === 'token-not-bound') throw proofRequired()
-    throw await refuseAs(owner.refusal, owner.refusal)
-  }
-  const issued = await issueTokens(ports, {
-    request,
-    key,
-    isSealed,
-    ...redemption,
-    ...owner,
-    caller,
-  })
-  // Another exchange was faster.
-  if (issued === 'spent') throw await refuseSpent(ports, again)
-  return issued
+  return redeem(ports, request, exchange)
 }
 
 /** A code that may have been spent, and the client that presents it now. */
 export interface SpentCode {
   readonly codeHash: SecretHash
   readonly clientId: string
-  readonly now: Instant
+  readonly at: Instant
   readonly caller: Caller
+}
+
+/** With what is known about the session that it begins. */
+export type Exchange = SpentCode &
+  Pick<FinishedAuthentication, 'sessionId' | 'key' | 'isSealed' | 'isDevice'>
+
+/** The last part of every exchange: checks the login again, spends its code and begins the session. */
+export async function redeem(
+  ports: TokenPorts,
+  request: CodeIssued,
+  exchange: Exchange,
+): Promise<IssuedTokens> {
+  const { key, isSealed } = exchange
+  // Take changes since the code was issued into account: to a policy, a credential, or the end of all sessions (R047).
+  const owner = await checkFinished(ports, { ...request, boundKey: key?.jkt, isSealed }, 'login')
+  if ('refusal' in owner) {
+    // The client may try again with a proof (D-454); the code is unspent, and soon expires.
+    if (owner.refusal === 'token-not-bound') throw proofRequired()
+    throw await refuseAndSpend(ports, exchange, owner.refusal, owner.refusal)
+  }
+  const issued = await issueTokens(ports, { request, ...exchange, ...owner })
+  // Another exchange was faster.
+  if (issued === 'spent') throw await refuseSpent(ports, exchange)
+  return issued
+}
+
+/** Returns the failure to throw. It spends the code, so it can happen only once. */
+async function refuseAndSpend(
+  ports: TokenPorts,
+  exchange: Exchange,
+  reason: TokenRefusalReason,
+  detail: string,
+): Promise<Failure> {
+  const { codeHash, at, sessionId, caller } = exchange
+  const spent = await ports.authRequests.takeByCode(codeHash, { at, sessionId })
+  if (spent === undefined) return refuseSpent(ports, exchange)
+  const { identityId } = spent.primary
+  await recordRefusal(ports, { identityId, sessionId: undefined, reason, caller })
+  return refuse(detail)
 }
 
 /** For a code that is unknown, or that another exchange has spent. */
 export async function refuseSpent(
   ports: TokenPorts,
-  { codeHash, clientId, now, caller }: SpentCode,
+  { codeHash, clientId, at: now, caller }: SpentCode,
 ): Promise<Failure> {
   const earlier = await ports.authRequests.findRedeemed(codeHash)
   if (earlier === undefined) return refuse('the code is unknown')
