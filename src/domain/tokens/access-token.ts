@@ -48,7 +48,6 @@ export interface AccessTokenGrant {
   readonly scope: string
   /** RFC 9449 §6.1. */
   readonly boundKey?: string | undefined
-  readonly authTime: Instant
   readonly audience: string
   readonly life: Duration
 }
@@ -58,7 +57,7 @@ export function accessTokenClaims(
   now: Instant,
   random: Random,
 ): AccessTokenClaims {
-  const { session, identity, scope, boundKey, authTime, audience, life } = grant
+  const { session, identity, scope, boundKey, audience, life } = grant
   const iat = epochSeconds(now)
   const caId = session.primary.certificate?.trust?.caId
   return {
@@ -69,7 +68,7 @@ export function accessTokenClaims(
     iat,
     jti: base64url(random.bytes(16)),
     client_id: session.clientId,
-    auth_time: epochSeconds(authTime),
+    auth_time: epochSeconds(session.primary.at),
     amr: session.amr,
     acr: acrOf(session.amr),
     scope,
@@ -102,60 +101,37 @@ export function rolesClaim({
 /** Returns the caller that a verified payload names, or undefined if it is not that of an access token. */
 export function readAccessToken(payload: JWTPayload): AccessToken | undefined {
   const claims = payload as Partial<Record<keyof AccessTokenClaims, unknown>>
-  const {
-    sub,
-    exp,
-    iat,
-    jti,
-    scope,
-    iss,
-    client_id,
-    auth_time,
-    amr,
-    z_t,
-    z_asid,
-    z_ia,
-    z_ct,
-    z_ap,
-    z_eid,
-    z_ejs,
-    z_ca,
-    cnf,
-  } = claims
-  if (z_t !== ACCESS_TOKEN_TYPE) return undefined
-  if (typeof sub !== 'string' || typeof exp !== 'number' || typeof iat !== 'number')
-    return undefined
-  if (typeof jti !== 'string' || typeof scope !== 'string') return undefined
-  if (typeof iss !== 'string' || typeof client_id !== 'string') return undefined
-  if (typeof z_asid !== 'string' || typeof z_ia !== 'boolean' || typeof z_ap !== 'string') {
-    return undefined
-  }
-  if (!areStrings(z_ct) || !areStrings(amr)) return undefined
-  if (z_eid !== undefined && typeof z_eid !== 'string') return undefined
-  if (z_ejs !== undefined && typeof z_ejs !== 'string') return undefined
-  if (z_ca !== undefined && typeof z_ca !== 'string') return undefined
-  if (typeof auth_time !== 'number') return undefined
-  const bound = readConfirmation(cnf)
+  if (claims.z_t !== ACCESS_TOKEN_TYPE) return undefined
+  if (typeof claims.sub !== 'string' || typeof claims.jti !== 'string') return undefined
+  if (typeof claims.exp !== 'number' || typeof claims.iat !== 'number') return undefined
+  if (typeof claims.auth_time !== 'number' || typeof claims.scope !== 'string') return undefined
+  if (typeof claims.iss !== 'string' || typeof claims.client_id !== 'string') return undefined
+  if (typeof claims.z_asid !== 'string' || typeof claims.z_ap !== 'string') return undefined
+  if (typeof claims.z_ia !== 'boolean') return undefined
+  if (!areStrings(claims.z_ct) || !areStrings(claims.amr)) return undefined
+  if (!isOptionalText(claims.z_eid) || !isOptionalText(claims.z_ejs)) return undefined
+  if (!isOptionalText(claims.z_ca)) return undefined
+  const bound = readConfirmation(claims.cnf)
   if (bound === undefined) return undefined
   return {
-    tokenId: jti as TokenId,
-    sessionId: z_asid as ApiSessionId,
-    identityId: sub as IdentityId,
-    externalId: z_eid,
-    isAdmin: z_ia,
-    authPolicyId: z_ap as AuthPolicyId,
-    configTypes: z_ct,
-    amr,
-    signerId: z_ejs,
-    caId: z_ca,
+    tokenId: claims.jti as TokenId,
+    sessionId: claims.z_asid as ApiSessionId,
+    identityId: claims.sub as IdentityId,
+    externalId: claims.z_eid,
+    isAdmin: claims.z_ia,
+    authPolicyId: claims.z_ap as AuthPolicyId,
+    configTypes: claims.z_ct,
+    amr: claims.amr,
+    signerId: claims.z_ejs,
+    caId: claims.z_ca,
     boundTo: bound.certificate,
     boundKey: bound.key,
-    issuer: iss,
-    clientId: client_id,
-    scope,
-    authenticatedAt: instant(auth_time * 1_000),
-    issuedAt: instant(iat * 1_000),
-    expiresAt: instant(exp * 1_000),
+    issuer: claims.iss,
+    clientId: claims.client_id,
+    scope: claims.scope,
+    authenticatedAt: instant(claims.auth_time * 1_000),
+    issuedAt: instant(claims.iat * 1_000),
+    expiresAt: instant(claims.exp * 1_000),
   }
 }
 
@@ -177,18 +153,16 @@ export function certificateThumbprint(fingerprint: string): string {
   return base64url(Buffer.from(fingerprint, 'hex'))
 }
 
-interface Confirmation {
-  readonly certificate: string | undefined
-  readonly key: string | undefined
-}
-
 /** Returns undefined for a kind of confirmation that we never issue. */
-function readConfirmation(cnf: unknown): Confirmation | undefined {
+function readConfirmation(cnf: unknown) {
   if (cnf === undefined) return { certificate: undefined, key: undefined }
   if (!isJsonObject(cnf)) return undefined
   const { 'x5t#S256': certificate, jkt: key } = cnf
-  const isThumbprint = (value: unknown) => value === undefined || typeof value === 'string'
   if (certificate === undefined && key === undefined) return undefined
-  if (!isThumbprint(certificate) || !isThumbprint(key)) return undefined
-  return { certificate, key } as Confirmation
+  if (!isOptionalText(certificate) || !isOptionalText(key)) return undefined
+  return { certificate, key }
+}
+
+function isOptionalText(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === 'string'
 }

@@ -7,6 +7,7 @@ import type { IdentityId } from '../../base/ids.ts'
 import { type Duration, inSeconds, seconds } from '../../base/time/duration.ts'
 import { plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
+import type { TokenRefusalReason } from '../audit/reasons.ts'
 import { refreshTokenHash } from '../factors/refresh-token.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
 import { isKnownClient } from '../login/known-client.ts'
@@ -15,12 +16,12 @@ import { idTokenClaims } from './id-token.ts'
 import type { TokenPorts } from './ports.ts'
 import { replayed, useProof } from './possession/proven-key.ts'
 import {
-  demandSessionKey,
   derivedOrNone,
   mayRepeat,
   type Refresh,
   refuseRecorded,
   refuseSpent,
+  sessionToRefresh,
 } from './refresh.ts'
 
 /** The client gives itself this long for both calls together. */
@@ -46,13 +47,10 @@ export async function idTokenOfPair(
   const hash = refreshTokenHash(vault, refreshToken)
   const found = await refreshTokens.find(hash)
   if (found === undefined) throw new Failure('INVALID_REFRESH_TOKEN', { detail: 'unknown' })
-  const session = await apiSessions.find(found.sessionId)
-  const refuseAs = (reason: Parameters<typeof refuseRecorded>[3]) =>
-    refuseRecorded(ports, found.sessionId, session?.identityId, reason, caller)
-  if (found.expiresAt <= now) throw await refuseAs('refresh-token-expired')
-  if (session?.kind !== 'oidc' || session.endsAt <= now) throw await refuseAs('session-ended')
-  if (session.clientId !== clientId) throw await refuseAs('client-mismatch')
-  await demandSessionKey(session, key, refuseAs)
+  const stored = await apiSessions.find(found.sessionId)
+  const refuseAs = (reason: TokenRefusalReason) =>
+    refuseRecorded(ports, found.sessionId, stored?.identityId, reason, caller)
+  const session = await sessionToRefresh(found, stored, { clientId, key }, now, refuseAs)
   const { spent } = found
   if (spent === undefined) {
     throw invalid('requested_token_type', 'must first be that of a refresh token')
@@ -64,8 +62,7 @@ export async function idTokenOfPair(
   const owner = await checkFinished(ports, session, 'session')
   if ('refusal' in owner) throw await refuseAs(owner.refusal)
   const { identity, username } = owner
-  const authTime = session.primary.at
-  const grant = { session, identity, username, authTime, nonce: undefined, life: idTokenLife }
+  const grant = { session, identity, username, nonce: undefined, life: idTokenLife }
   const claims = idTokenClaims({ ...grant, issuedWith: undefined }, now)
   const idToken = await signingKeys.sign('id', () => claims)
   // One statement: of several of these calls, one is the second of the pair.

@@ -19,7 +19,7 @@ export interface IdTokenGrant {
   readonly session: Omit<OidcSession, 'expiresAt'>
   readonly identity: Identity
   readonly username: string
-  readonly authTime: Instant
+  /** From the authorization request; a refresh has none. */
   readonly nonce: string | undefined
   readonly life: Duration
   /** The access token issued with it, and the algorithm that signs the ID token: for `at_hash`. Undefined if it comes alone. */
@@ -29,7 +29,7 @@ export interface IdTokenGrant {
 }
 
 export function idTokenClaims(grant: IdTokenGrant, now: Instant): Record<string, unknown> {
-  const { session, identity, username, authTime, nonce, life, issuedWith } = grant
+  const { session, identity, username, nonce, life, issuedWith } = grant
   const iat = epochSeconds(now)
   return {
     iss: session.issuer,
@@ -38,7 +38,7 @@ export function idTokenClaims(grant: IdTokenGrant, now: Instant): Record<string,
     azp: session.clientId,
     exp: iat + inSeconds(life),
     iat,
-    auth_time: epochSeconds(authTime),
+    auth_time: epochSeconds(session.primary.at),
     ...(nonce === undefined ? {} : { nonce }), // R016
     amr: session.amr,
     acr: acrOf(session.amr),

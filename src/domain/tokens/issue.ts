@@ -43,18 +43,9 @@ export interface IssuedTokens extends SignedTokens {
  */
 export async function issueTokens(
   ports: TokenPorts,
-  {
-    request,
-    key,
-    isSealed,
-    isDevice,
-    at,
-    sessionId,
-    identity,
-    username,
-    caller,
-  }: FinishedAuthentication,
+  finished: FinishedAuthentication,
 ): Promise<IssuedTokens | 'spent'> {
+  const { request, key, isSealed, isDevice, at, sessionId, identity, username, caller } = finished
   const { ask, primary, secondary, codeHash } = request
   const now = ports.clock.now()
   const scope = ask.scopes.join(' ')
@@ -88,7 +79,7 @@ export async function issueTokens(
   const refreshToken = ask.scopes.includes('offline_access')
     ? newRefreshToken(ports.random)
     : undefined
-  const stored = refreshToken && firstRefreshToken(ports, refreshToken, session)
+  const stored = refreshToken && storedRefreshToken(ports, refreshToken, session, now)
   // D-53; but never before the access token, which always has its full lifetime (D-24) and can be ended until then.
   const { accessTokenExpiresAt: tokenEnd } = tokens
   const expiresAt = stored === undefined ? tokenEnd : later(stored.expiresAt, tokenEnd)
@@ -110,23 +101,21 @@ export async function issueTokens(
   })
   if (outcome === 'replayed') throw replayed()
   if (outcome === 'spent') return 'spent'
-  if (outcome === 'gone')
-    throw new Failure('INVALID_GRANT', {
-      detail: 'the identity or its authenticator was deleted or replaced',
-    })
+  if (outcome === 'gone') {
+    const detail = 'the identity or its authenticator was deleted or replaced'
+    throw new Failure('INVALID_GRANT', { detail })
+  }
   return { ...tokens, refreshToken }
 }
 
-function firstRefreshToken(
+/** Returns what is stored of a token that is issued now. */
+export function storedRefreshToken(
   { vault, refreshTokenDuration }: Pick<TokenPorts, 'vault' | 'refreshTokenDuration'>,
   token: Secret,
-  { id, createdAt, endsAt }: Omit<OidcSession, 'expiresAt'>,
+  { id, endsAt }: Pick<OidcSession, 'id' | 'endsAt'>,
+  now: Instant,
 ): RefreshToken {
-  return {
-    hash: refreshTokenHash(vault, token),
-    sessionId: id,
-    issuedAt: createdAt,
-    expiresAt: earlier(plus(createdAt, refreshTokenDuration), endsAt),
-    spent: undefined,
-  }
+  const expiresAt = earlier(plus(now, refreshTokenDuration), endsAt)
+  const hash = refreshTokenHash(vault, token)
+  return { hash, sessionId: id, issuedAt: now, expiresAt, spent: undefined }
 }

@@ -8,7 +8,7 @@
 
 import type { Secret } from '../../base/secrets/secret.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
-import { earlier, type Instant, later, plus } from '../../base/time/instant.ts'
+import { type Instant, later, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { TokenRefusalReason } from '../audit/reasons.ts'
@@ -21,8 +21,9 @@ import {
 } from '../factors/refresh-token.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
 import { isKnownClient } from '../login/known-client.ts'
-import type { OidcSession } from '../sessions/api-session.ts'
+import type { ApiSession, OidcSession } from '../sessions/api-session.ts'
 import { endSession } from '../sessions/ending/end-session.ts'
+import { storedRefreshToken } from './issue.ts'
 import { type SignedTokens, signTokens } from './keys/sign-tokens.ts'
 import type { TokenPorts } from './ports.ts'
 import { type ProvenKey, replayed, useProof } from './possession/proven-key.ts'
@@ -56,14 +57,10 @@ export async function refresh(
   const now = clock.now()
   const owned = await refreshTokens.findOwned(refreshTokenHash(vault, refreshToken))
   if (owned === undefined) throw refuse('unknown')
-  const { token: found, session } = owned
+  const { token: found } = owned
   const refuseAs = (reason: TokenRefusalReason): Promise<Failure> =>
-    refuseRecorded(ports, found.sessionId, session?.identityId, reason, caller)
-  if (found.expiresAt <= now) throw await refuseAs('refresh-token-expired')
-  if (session?.kind !== 'oidc' || session.endsAt <= now) throw await refuseAs('session-ended')
-  // R031, RFC 6749 §6: a refresh token is for the client that it was issued to, and another one does not spend it.
-  if (session.clientId !== clientId) throw await refuseAs('client-mismatch')
-  await demandSessionKey(session, key, refuseAs)
+    refuseRecorded(ports, found.sessionId, owned.session?.identityId, reason, caller)
+  const session = await sessionToRefresh(found, owned.session, { clientId, key }, now, refuseAs)
 
   const successor = derivedOrNone(ports, refreshToken) ?? newRefreshToken(random)
   const isRepeat = found.spent !== undefined
@@ -86,7 +83,7 @@ export async function refresh(
   })
   const outcome = isRepeat
     ? await useAgain(ports, key)
-    : await spend(ports, found, successor, { session, tokens, key, caller })
+    : await spend(ports, found, session, successor, tokens, { key, caller })
   if (outcome === 'replayed') throw replayed()
   if (outcome === 'taken') {
     // This may be a repeat of a request that was still in progress when we checked.
@@ -98,13 +95,21 @@ export async function refresh(
   return { ...tokens, refreshToken: successor }
 }
 
-/** RFC 9449 §5: a session that began with a key is refreshed with it, never without (D-453). */
-export async function demandSessionKey(
-  { boundKey }: Pick<OidcSession, 'boundKey'>,
-  key: ProvenKey | undefined,
-  refuseAs: (reason: 'key-mismatch') => Promise<Failure>,
-): Promise<void> {
-  if (boundKey === undefined || key?.jkt === boundKey) return
+/** Returns the session of the token, if this client may refresh it. `refuseAs` records why not. */
+export async function sessionToRefresh(
+  { expiresAt }: RefreshToken,
+  session: ApiSession | undefined,
+  { clientId, key }: Pick<Refresh, 'clientId' | 'key'>,
+  now: Instant,
+  refuseAs: (reason: TokenRefusalReason) => Promise<Failure>,
+): Promise<OidcSession> {
+  if (expiresAt <= now) throw await refuseAs('refresh-token-expired')
+  if (session?.kind !== 'oidc' || session.endsAt <= now) throw await refuseAs('session-ended')
+  // R031, RFC 6749 §6: a refresh token is for the client that it was issued to, and another one does not spend it.
+  if (session.clientId !== clientId) throw await refuseAs('client-mismatch')
+  // RFC 9449 §5: a session that began with a key is refreshed with it, never without (D-453).
+  const { boundKey } = session
+  if (boundKey === undefined || key?.jkt === boundKey) return session
   const refusal = await refuseAs('key-mismatch')
   throw key === undefined
     ? new Failure('INVALID_DPOP_PROOF', { detail: 'the session is bound to a key' })
@@ -139,40 +144,25 @@ export async function refuseRecorded(
 /** One commit: of fifty parallel requests one succeeds (R038, R040). */
 async function spend(
   ports: TokenPorts,
-  { hash, sessionId }: RefreshToken,
+  { hash }: RefreshToken,
+  session: OidcSession,
   successor: Secret,
-  {
-    session,
-    tokens,
-    key,
-    caller,
-  }: {
-    session: OidcSession
-    tokens: SignedTokens
-    key: ProvenKey | undefined
-    caller: Caller
-  },
+  tokens: SignedTokens,
+  { key, caller }: Pick<Refresh, 'key' | 'caller'>,
 ): Promise<SpendingOutcome> {
   const now = ports.clock.now()
-  const expiresAt = earlier(plus(now, ports.refreshTokenDuration), session.endsAt)
-  const { identityId } = session
+  const { identityId, id: sessionId } = session
   const details = { scope: tokens.scope }
   const refreshed = { type: 'token.refreshed', identityId, sessionId, details } as const
-  // D-53; but never before the access token, which always has its full lifetime (D-24) and can be ended until then.
   const { accessTokenExpiresAt: tokenEnd } = tokens
-  const sessionEnd = later(expiresAt, tokenEnd)
+  const stored = storedRefreshToken(ports, successor, session, now)
   return ports.spendRefreshToken({
     at: now,
     hash,
-    successor: {
-      hash: refreshTokenHash(ports.vault, successor),
-      sessionId,
-      issuedAt: now,
-      expiresAt,
-      spent: undefined,
-    },
+    successor: stored,
     primary: session.primary,
-    expiresAt: sessionEnd,
+    // D-53; but never before the access token, which always has its full lifetime (D-24) and can be ended until then.
+    expiresAt: later(stored.expiresAt, tokenEnd),
     tokensEndAt: tokenEnd,
     proof: key?.use,
     event: recordEvent(ports, caller, refreshed),

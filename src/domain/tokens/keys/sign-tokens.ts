@@ -7,10 +7,8 @@ import type { IdentityId } from '../../../base/ids.ts'
 import type { Random } from '../../../base/secrets/random.ts'
 import { inSeconds } from '../../../base/time/duration.ts'
 import { type Instant, instant } from '../../../base/time/instant.ts'
-import type { Identity } from '../../identities/identity.ts'
-import type { OidcSession } from '../../sessions/api-session.ts'
-import { accessTokenClaims } from '../access-token.ts'
-import { idTokenClaims } from '../id-token.ts'
+import { type AccessTokenGrant, accessTokenClaims } from '../access-token.ts'
+import { type IdTokenGrant, idTokenClaims } from '../id-token.ts'
 import type { TokenPorts } from '../ports.ts'
 
 /** The content of a token response, except the refresh token. */
@@ -27,56 +25,32 @@ export interface SignedTokens {
   readonly tokenType: 'Bearer' | 'DPoP'
 }
 
-export interface TokenGrant {
-  readonly session: Omit<OidcSession, 'expiresAt'>
-  readonly identity: Identity
-  readonly username: string
-  readonly scope: string
-  /** The key that the access token is bound to (RFC 9449 §6.1). */
-  readonly boundKey?: string | undefined
-  /** From the authorization request; a refresh has none. */
-  readonly nonce: string | undefined
-}
+export type TokenGrant = Omit<AccessTokenGrant, 'audience' | 'life'> &
+  Pick<IdTokenGrant, 'username' | 'nonce'>
 
 export async function signTokens(
   ports: Pick<
     TokenPorts,
     'signingKeys' | 'accessTokenLife' | 'idTokenLife' | 'audience' | 'clock' | 'random'
   >,
-  { session, identity, username, scope, boundKey, nonce }: TokenGrant,
+  grant: TokenGrant,
 ): Promise<SignedTokens> {
   const { signingKeys, accessTokenLife, idTokenLife, audience, clock, random } = ports
   const now = clock.now()
-  const authTime = session.primary.at
-  const access = accessTokenClaims(
-    { session, identity, scope, boundKey, authTime, audience, life: accessTokenLife },
-    now,
-    random,
-  )
+  const access = accessTokenClaims({ ...grant, audience, life: accessTokenLife }, now, random)
   const accessToken = await signingKeys.sign('access', () => ({ ...access }))
   const idToken = await signingKeys.sign('id', (algorithm) =>
-    idTokenClaims(
-      {
-        session,
-        identity,
-        username,
-        authTime,
-        nonce,
-        life: idTokenLife,
-        issuedWith: { accessToken, algorithm },
-      },
-      now,
-    ),
+    idTokenClaims({ ...grant, life: idTokenLife, issuedWith: { accessToken, algorithm } }, now),
   )
   return {
-    identityId: identity.id,
+    identityId: grant.identity.id,
     accessToken,
     accessTokenExpiresAt: instant(access.exp * 1_000),
     idToken,
     expiresInSeconds: inSeconds(accessTokenLife),
     refreshAfterSeconds: refreshAfter(inSeconds(accessTokenLife), random),
-    scope,
-    tokenType: boundKey === undefined ? 'Bearer' : 'DPoP',
+    scope: grant.scope,
+    tokenType: grant.boundKey === undefined ? 'Bearer' : 'DPoP',
   }
 }
 
