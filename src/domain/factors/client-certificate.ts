@@ -3,14 +3,13 @@
  * certificates/ decides whether it is trusted; this file finds its identity.
  */
 import { clockOff } from '../audit/clock-off.ts'
-import type { LoginFailureReason } from '../audit/reasons.ts'
 import { judgeCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { CertificateVerdict, TrustedCertificate } from '../certificates/verdict.ts'
 import type { FactorPorts } from './ports.ts'
 import { proofBy } from './proven.ts'
 import { usableIdentity } from './usable-identity.ts'
-import type { PrimaryVerdict, Rejected } from './verdict.ts'
+import { type PrimaryVerdict, rejected } from './verdict.ts'
 
 type OwnerPorts = Pick<FactorPorts, 'clock' | 'rules' | 'authenticators' | 'identities'>
 
@@ -19,7 +18,7 @@ export async function proveByCertificate(
   ports: OwnerPorts & Pick<FactorPorts, 'ownAnchors'>,
   chain: PresentedChain | undefined,
 ): Promise<PrimaryVerdict> {
-  if (chain === undefined) return reject('no-certificate')
+  if (chain === undefined) return rejected('no-certificate')
   return proveByJudged(ports, await judgeCertificate(ports, chain, ports.rules.cas()))
 }
 
@@ -31,17 +30,17 @@ export async function proveByJudged(
   const { identities, clock } = ports
   if (judged.verdict === 'rejected') {
     const { reason, why, clock: off } = judged
-    return { ...reject(reason), why, ...(off === undefined ? {} : { clock: off }) }
+    return { ...rejected(reason), why, ...(off === undefined ? {} : { clock: off }) }
   }
 
   const found = await findOwner(ports, judged)
-  if (found === undefined) return reject('certificate-unknown')
+  if (found === undefined) return rejected('certificate-unknown')
   const identity = await identities.find(found.identityId)
   const usable = usableIdentity(identity, (policy) => policy.primary.cert.allowed, ports)
-  if ('refusal' in usable) return { ...reject(usable.refusal), identityId: found.identityId }
+  if ('refusal' in usable) return rejected(usable.refusal, found.identityId)
   if (judged.isExpired && !usable.policy.primary.cert.allowExpiredCerts) {
     const past = clockOff('notAfter', (judged.notAfter - clock.now()) / 1_000)
-    return { ...reject('certificate-expired'), identityId: found.identityId, ...past }
+    return { ...rejected('certificate-expired', found.identityId), ...past }
   }
   return {
     verdict: 'accepted',
@@ -73,8 +72,4 @@ async function findOwner(
   const identity =
     externalId === undefined ? undefined : await identities.findByExternalId(externalId)
   return identity && { identityId: identity.id }
-}
-
-function reject(reason: LoginFailureReason): Rejected {
-  return { verdict: 'rejected', reason, identityId: undefined }
 }

@@ -19,7 +19,7 @@ import { allowsSigner } from '../policies/auth-policy.ts'
 import type { FactorPorts } from './ports.ts'
 import { proofBy } from './proven.ts'
 import { usableIdentity } from './usable-identity.ts'
-import type { Accepted, PrimaryVerdict, Rejected } from './verdict.ts'
+import { type Accepted, type PrimaryVerdict, type Rejected, rejected } from './verdict.ts'
 
 /** `satisfied`, or what is wrong with the token, in the terms of a challenge. */
 export type SecondaryJwtVerdict = 'satisfied' | Fault
@@ -93,12 +93,10 @@ async function prove(
     return { ...challenge(ports, 'jwt-invalid', 'invalid', [signer]), why }
   }
   const identity = await findOwner(identities, signer, verified.subject)
-  if (identity === undefined) return reject('identity-unknown')
+  if (identity === undefined) return rejected('identity-unknown')
   const usable = usableIdentity(identity, (policy) => policy.primary.extJwt.allowed, ports)
-  if ('refusal' in usable) return { ...reject(usable.refusal), identityId: identity.id }
-  if (!allowsSigner(usable.policy, signer.id)) {
-    return { ...reject('signer-not-allowed'), identityId: identity.id }
-  }
+  if ('refusal' in usable) return rejected(usable.refusal, identity.id)
+  if (!allowsSigner(usable.policy, signer.id)) return rejected('signer-not-allowed', identity.id)
   return {
     verdict: 'accepted',
     ...usable,
@@ -120,7 +118,7 @@ function challenge(
   const challenges = signers
     .slice(0, MOST_CHALLENGES)
     .map((signer) => primaryExtJwt(brand, fault, signer))
-  return { ...reject(reason), challenges }
+  return { ...rejected(reason), challenges }
 }
 
 /** Finds the identity that the claim of a valid token names. */
@@ -169,8 +167,4 @@ export async function checkSecondaryJwt(
 
 function isOwner(signer: ExternalJwtSigner, subject: string, owner: JwtOwner): boolean {
   return subject === (signer.useExternalId ? owner.externalId : owner.identityId)
-}
-
-function reject(reason: LoginFailureReason): Rejected {
-  return { verdict: 'rejected', reason, identityId: undefined }
 }

@@ -40,3 +40,7 @@ export interface Rejected {
 }
 
 export type PrimaryVerdict = Accepted | Rejected
+
+export function rejected(reason: LoginFailureReason, identityId?: IdentityId): Rejected {
+  return { verdict: 'rejected', reason, identityId }
+}

@@ -3,7 +3,7 @@ import type { FactorOwner } from '../factor-owner.ts'
 import type { FactorPorts } from '../ports.ts'
 import { proofBy } from '../proven.ts'
 import { usableIdentity } from '../usable-identity.ts'
-import type { PrimaryVerdict } from '../verdict.ts'
+import { type PrimaryVerdict, rejected } from '../verdict.ts'
 import { judgeAssertion } from './assertion.ts'
 import { newChallenge } from './challenge.ts'
 import { type RequestOptions, requestOptions } from './options.ts'
@@ -32,13 +32,13 @@ export async function proveByPasskey(
   if (judged.verdict === 'wrong') {
     const { why, identityId } = judged
     const reason = why === 'counter' ? 'passkey-cloned' : 'passkey-invalid'
-    return { verdict: 'rejected', reason, identityId, why }
+    return { ...rejected(reason, identityId), why }
   }
   const { passkey, take } = judged
   const { id, identityId } = passkey
   const identity = await ports.identities.find(identityId)
   const usable = usableIdentity(identity, (policy) => policy.primary.passkey.allowed, ports)
-  if ('refusal' in usable) return { verdict: 'rejected', reason: usable.refusal, identityId }
+  if ('refusal' in usable) return rejected(usable.refusal, identityId)
   return {
     verdict: 'accepted',
     ...usable,

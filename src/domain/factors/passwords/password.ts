@@ -22,7 +22,7 @@ import type { FactorPorts } from '../ports.ts'
 import { proofBy } from '../proven.ts'
 import type { GuessOrigin } from '../stores.ts'
 import { usableIdentity } from '../usable-identity.ts'
-import type { PrimaryVerdict, Rejected } from '../verdict.ts'
+import { type PrimaryVerdict, rejected } from '../verdict.ts'
 
 export interface PasswordCredentials {
   readonly username: string
@@ -58,15 +58,10 @@ export async function proveByPassword(
     // R077: skipping this look-up would reveal by its time that the name does not exist.
     await identities.find(NO_IDENTITY)
     await readNoLock()
-    return { verdict: 'rejected', reason: 'unknown-username', identityId: undefined, count }
+    return { ...rejected('unknown-username'), count }
   }
   const { id, identityId, passwordHash, credentialVersion } = authenticator
-  const reject = (reason: LoginFailureReason): Rejected => ({
-    verdict: 'rejected',
-    reason,
-    identityId,
-    count,
-  })
+  const reject = (reason: LoginFailureReason) => ({ ...rejected(reason, identityId), count })
   const isRight = await hashing.verify(passwordHash, password, line)
   // Read after the hash was checked, so that the decision uses the current state.
   const identity = await identities.find(identityId)
@@ -75,10 +70,8 @@ export async function proveByPassword(
     const policy = identity && rules.policy(identity.authPolicyId)
     if (policy === undefined) return reject('wrong-password')
     const attempt = { caller, origin }
-    return {
-      ...reject('wrong-password'),
-      count: (tx) => countFailure(ports, tx, authenticator, policy, attempt),
-    }
+    const counted = (tx: Stores) => countFailure(ports, tx, authenticator, policy, attempt)
+    return { ...reject('wrong-password'), count: counted }
   }
   const usable = usableIdentity(identity, (policy) => policy.primary.updb.allowed, ports)
   if ('refusal' in usable) {
