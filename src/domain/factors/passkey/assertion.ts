@@ -93,7 +93,7 @@ export async function judgeAssertion(
   const verified = await verifyAssertion(assertion, passkey, {
     rp,
     isUserVerified: use === 'sign-in',
-    isOurChallenge: () => true,
+    isOurChallenge: true,
   })
   if ('refusal' in verified) return wrong(verified.refusal, passkey.identityId)
   return {

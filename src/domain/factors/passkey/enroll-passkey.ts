@@ -52,7 +52,7 @@ export const passkeyEnrollment: FactorEnrollment<PasskeySetup> = {
     const verified = await verifyAttestation(attestation, {
       rp,
       isUserVerified: false,
-      isOurChallenge: () => challenge !== undefined,
+      isOurChallenge: challenge !== undefined,
     })
     if ('refusal' in verified) return { verdict: 'wrong', passkey: verified.refusal }
     if (challenge === undefined) return { verdict: 'wrong', passkey: 'challenge' }

@@ -45,7 +45,7 @@ export type VerifiedCredential = Pick<
 export interface Expected {
   readonly rp: RelyingParty
   readonly isUserVerified: boolean
-  readonly isOurChallenge: (challenge: string) => boolean
+  readonly isOurChallenge: boolean
 }
 
 /** §7.2, from step 9 on. The caller has found the passkey and its owner. */
@@ -65,21 +65,10 @@ export async function verifyAssertion(
   const { verifyAuthenticationResponse } = await webauthn()
   const isSigned = await attempt(async () => {
     const { verified } = await verifyAuthenticationResponse({
-      response: {
-        id: assertion.credentialId,
-        rawId: assertion.credentialId,
-        type: 'public-key',
-        clientExtensionResults: {},
-        response: {
-          clientDataJSON: base64url(clientData.bytes),
-          authenticatorData: base64url(authenticatorData),
-          signature: base64url(signature),
-        },
-      },
-      expectedChallenge: clientData.challenge,
-      expectedOrigin: [...expected.rp.origins],
-      expectedRPID: expected.rp.id,
-      requireUserVerification: expected.isUserVerified,
+      ...forLibrary(assertion, expected, {
+        authenticatorData: base64url(authenticatorData),
+        signature: base64url(signature),
+      }),
       // The counter is compared where it is written, in one statement.
       credential: { id: passkey.credentialId, publicKey: bytesOf(passkey.publicKey), counter: 0 },
     })
@@ -126,20 +115,7 @@ export async function verifyAttestation(
   if (!isUnattested(object.get('fmt'), object.get('attStmt'))) return { refusal: 'attestation' }
   const verified = await attempt(() =>
     verifyRegistrationResponse({
-      response: {
-        id: credentialId,
-        rawId: credentialId,
-        type: 'public-key',
-        clientExtensionResults: {},
-        response: {
-          clientDataJSON: base64url(clientData.bytes),
-          attestationObject: base64url(attestationObject),
-        },
-      },
-      expectedChallenge: clientData.challenge,
-      expectedOrigin: [...expected.rp.origins],
-      expectedRPID: expected.rp.id,
-      requireUserVerification: expected.isUserVerified,
+      ...forLibrary(attestation, expected, { attestationObject: base64url(attestationObject) }),
       supportedAlgorithmIDs: [...ALGORITHMS],
     }),
   )
@@ -156,12 +132,12 @@ export function isCounterBackwards(stored: number, shown: number): boolean {
 }
 
 function refuseClientData(
-  { type, challenge, origin, crossOrigin, topOrigin }: ClientData,
+  { type, origin, crossOrigin, topOrigin }: ClientData,
   expectedType: string,
   { rp, isOurChallenge }: Expected,
 ): PasskeyRefusal | undefined {
   if (type !== expectedType) return 'type'
-  if (!isOurChallenge(challenge)) return 'challenge'
+  if (!isOurChallenge) return 'challenge'
   if (typeof origin !== 'string' || !rp.origins.includes(origin)) return 'origin'
   // Our pages are never in a frame of another site.
   if (crossOrigin !== undefined && crossOrigin !== false) return 'cross-origin'
@@ -216,6 +192,27 @@ function isRsaKeyAccepted(n: Uint8Array | undefined, e: Uint8Array | undefined):
   if (n === undefined || e === undefined) return false
   const jwk = { kty: 'RSA', n: base64url(n), e: base64url(e) }
   return keyObjectFault(createPublicKey({ key: jwk, format: 'jwk' })) === undefined
+}
+
+/** The answer and what is expected of it, as the library takes them. `parts` are those of this kind of answer. */
+function forLibrary<Parts>(
+  { credentialId, clientData }: Pick<Assertion, 'credentialId' | 'clientData'>,
+  { rp, isUserVerified }: Expected,
+  parts: Parts,
+) {
+  return {
+    response: {
+      id: credentialId,
+      rawId: credentialId,
+      type: 'public-key' as const,
+      clientExtensionResults: {},
+      response: { clientDataJSON: base64url(clientData.bytes), ...parts },
+    },
+    expectedChallenge: clientData.challenge,
+    expectedOrigin: [...rp.origins],
+    expectedRPID: rp.id,
+    requireUserVerification: isUserVerified,
+  }
 }
 
 /** The library throws for every answer that it refuses. */
