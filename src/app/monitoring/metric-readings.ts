@@ -4,7 +4,7 @@
 import type { Clock } from '../../base/time/clock.ts'
 import { type Duration, seconds } from '../../base/time/duration.ts'
 import { atMostEvery } from '../../base/time/rarely.ts'
-import type { HashingLoad } from '../../domain/factors/passwords/hashing.ts'
+import type { Load } from '../../domain/factors/guessing/turns.ts'
 import type { CheckHealth } from '../../domain/health/check-health.ts'
 import { type CheckWarnings, HEALTH_WARNINGS } from '../../domain/health/check-warnings.ts'
 import type { EndedSessions } from '../../domain/sessions/ending/ended-sessions.ts'
@@ -22,7 +22,7 @@ export interface MetricSources {
   readonly checkHealth?: CheckHealth
   readonly checkWarnings?: CheckWarnings
   readonly apiSessions?: Pick<ApiSessions, 'countLive'>
-  readonly hashing?: { load(): HashingLoad }
+  readonly hashing?: { load(): Load }
   readonly expiry?: ExpiryPorts
   readonly connections?: Pick<ConnectionLimit, 'load'>
   readonly workers?: () => { readonly running: number; readonly restarts: number }
@@ -120,8 +120,8 @@ function addLiveSessions(
   )
 }
 
-function addHashing(metrics: Metrics, hashing: { load(): HashingLoad }): void {
-  const read = (about: ReadAbout, value: keyof HashingLoad) =>
+function addHashing(metrics: Metrics, hashing: { load(): Load }): void {
+  const read = (about: ReadAbout, value: keyof Load) =>
     metrics.read(about, () => [{ value: hashing.load()[value] }])
   const running = 'Passwords that are being hashed.'
   const queued = 'Passwords that wait to be hashed.'

@@ -66,13 +66,10 @@ export interface Prover {
   readonly caller?: Caller
 }
 
-export interface Enrollee {
+export interface Enrollee extends Pick<Prover, 'owner' | 'rp'> {
   readonly identity: Pick<Identity, 'id' | 'name'>
-  readonly owner: FactorOwner
   /** The host that the user enrolls at, as the authenticator app displays it. */
   readonly hostname: string
-  /** For passkeys; missing where there are none (D-430). */
-  readonly rp?: RelyingParty | undefined
 }
 
 export interface StartedEnrollment<Setup> {

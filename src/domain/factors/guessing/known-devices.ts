@@ -42,18 +42,14 @@ interface Entry {
   readonly expiresAt: Instant
 }
 
+type SessionPorts = Pick<
+  FactorPorts,
+  'vault' | 'clock' | 'apiSessions' | 'refreshTokens' | 'sessionCertificates'
+>
+
 /** Returns the device that is known for the identity of this name and has not itself guessed too often. */
 export async function recognizeDevice(
-  ports: Pick<
-    FactorPorts,
-    | 'vault'
-    | 'clock'
-    | 'authenticators'
-    | 'passwordFailures'
-    | 'apiSessions'
-    | 'refreshTokens'
-    | 'sessionCertificates'
-  >,
+  ports: SessionPorts & Pick<FactorPorts, 'authenticators' | 'passwordFailures'>,
   shown: ShownDevice,
   username: string,
 ): Promise<string | undefined> {
@@ -100,10 +96,7 @@ export function rememberDevice(
 
 /** Returns the live sessions whose credentials the caller holds. */
 async function sessionsOf(
-  ports: Pick<
-    FactorPorts,
-    'vault' | 'clock' | 'apiSessions' | 'refreshTokens' | 'sessionCertificates'
-  >,
+  ports: SessionPorts,
   { certificate, refreshToken, session }: ShownDevice,
 ) {
   const now = ports.clock.now()

@@ -19,9 +19,7 @@ export interface PasswordHashing {
   isWeak(passwordHash: string): boolean
 }
 
-export type HashingLoad = Load
-
-export type MeasuredHashing = PasswordHashing & { load(): HashingLoad }
+export type MeasuredHashing = PasswordHashing & { load(): Load }
 
 /** The work of one hash, by the names of argon2: KiB of memory, passes, lanes. */
 export interface HashStrength {
