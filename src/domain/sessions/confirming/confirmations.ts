@@ -63,10 +63,10 @@ export interface ConfirmationPorts extends Pick<Stores, 'routerRuns' | 'instance
 }
 
 /** Routers confirm every ten seconds, and their contact is written every thirty: D-381. */
-const ROUTER_SILENT: Duration = seconds(60)
+export const ROUTER_SILENT: Duration = seconds(60)
 const CUT_OFF: Duration = seconds(ROUTER_CUT_OFF_SECONDS)
 /** Far more programs than an installation has routers. */
-const MOST_RUNS = 10_000
+export const MOST_RUNS = 10_000
 
 /** Two queries. */
 export async function readConfirmations(

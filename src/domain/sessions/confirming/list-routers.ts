@@ -1,13 +1,12 @@
 /** Edge routers, and when they were last heard: for administrators. D-381. */
 import type { IdentityId } from '../../../base/ids.ts'
 import type { Clock } from '../../../base/time/clock.ts'
-import { type Duration, seconds } from '../../../base/time/duration.ts'
 import { type Instant, minus } from '../../../base/time/instant.ts'
 import { isDisabled } from '../../identities/identity.ts'
 import { equals } from '../../lists/filters.ts'
 import type { Page, PageOf } from '../../paging.ts'
 import type { Stores } from '../../stores.ts'
-import { doesNotConfirm } from './confirmations.ts'
+import { doesNotConfirm, MOST_RUNS, ROUTER_SILENT } from './confirmations.ts'
 import type { RouterRun } from './stores.ts'
 
 export interface RouterDetail {
@@ -29,9 +28,6 @@ interface RouterPorts extends Pick<Stores, 'identities' | 'routerRuns'> {
 }
 
 const ROUTERS = equals('type', 'Router')
-const MOST_RUNS = 10_000
-/** A program that confirms is heard at least every ten seconds, and that is written every thirty. */
-const SILENT: Duration = seconds(60)
 
 /** By name. A fixed number of queries. */
 export async function listRouters(
@@ -66,5 +62,5 @@ export async function listRouters(
 
 function isConnected(run: RouterRun, now: Instant): boolean {
   if (run.closedAt !== undefined) return false
-  return doesNotConfirm(run) || run.contactAt > minus(now, SILENT)
+  return doesNotConfirm(run) || run.contactAt > minus(now, ROUTER_SILENT)
 }
