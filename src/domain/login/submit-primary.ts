@@ -5,12 +5,11 @@
  * external JWT (D-156). What that credential spends was spent when it was kept.
  */
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { ClockOff } from '../audit/clock-off.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
 import { NOTHING_SECONDARY, type ProvenSecondary } from '../factors/proven.ts'
 import type { Accepted } from '../factors/verdict.ts'
@@ -36,9 +35,13 @@ export interface LoginSubmission extends Omit<PrimarySubmission, 'since'> {
   readonly request: OpenRequest
   /** D-9: requested in the login body, in addition to those of the authorization request. */
   readonly configTypes: readonly string[]
+  /**
+   * A JWT that the IdP sent over our own connection, with an ID token that has already proven how recent it is (D-241).
+   */
+  readonly isReturned?: true
 }
 
-export type KeptSubmission = Omit<LoginSubmission, 'credential' | 'configTypes'> & {
+export type KeptSubmission = Omit<LoginSubmission, 'credential' | 'configTypes' | 'isReturned'> & {
   readonly kept: KeptPrimary
 }
 
@@ -66,24 +69,12 @@ export class JwtDemanded extends Failure {
 }
 
 /** Throws JwtDemanded, and the failures of a refused primary credential. */
-export function submitPrimary(ports: LoginPorts, submission: LoginSubmission): Promise<LoginStep> {
-  return submit(ports, submission, freshSince(submission.request, ports.clock.now()))
-}
-
-/**
- * For a JWT that the IdP sent over our own connection, with an ID token that has already proven how recent it is
- * (D-241).
- */
-export function submitReturned(ports: LoginPorts, submission: LoginSubmission): Promise<LoginStep> {
-  return submit(ports, submission, undefined)
-}
-
-async function submit(
+export async function submitPrimary(
   ports: LoginPorts,
-  { request, credential, bearers, configTypes, caller, device = {} }: LoginSubmission,
-  since: Instant | undefined,
+  { request, credential, bearers, configTypes, caller, device = {}, isReturned }: LoginSubmission,
 ): Promise<LoginStep> {
   const allConfigTypes = addConfigTypes(request.ask.configTypes, configTypes)
+  const since = isReturned ? undefined : freshSince(request, ports.clock.now())
   const accepted = await provePrimary(ports, { credential, bearers, since, caller, device })
   const submission = { request, accepted, bearers, configTypes: allConfigTypes, caller }
   return submitAccepted(ports, submission)
@@ -153,13 +144,12 @@ export async function demandJwt(
     clock = off
   })
   if (verdict === 'satisfied') return policy.secondary.requireExtJwt
-  const failed = recordEvent(ports, caller, {
+  await record(ports, ports, caller, {
     type: 'login.failed',
     identityId,
     reason: `secondary-jwt-${verdict}`,
     details: { method: primary.method, ...(clock === undefined ? {} : { clock }) },
   })
-  await ports.events.insert(failed)
   const queries = outstandingQueries(demands, NOTHING_SECONDARY, { brand, where })
   throw secondaryJwtUnmet(brand, demands.extJwt, verdict, queries)
 }

@@ -9,7 +9,7 @@ import { Failure } from '../../../errors/catalogue.ts'
 import { primaryExtJwt, secondaryExtJwt } from '../../../protocol/challenge.ts'
 import type { Caller } from '../../audit/events.ts'
 import type { LoginFailureReason } from '../../audit/reasons.ts'
-import { recordEvent } from '../../audit/record.ts'
+import { record } from '../../audit/record.ts'
 import { type OfferedSigner, offered } from '../../ext-jwt/idp/endpoints.ts'
 import { redeemCode } from '../../ext-jwt/idp/redeem-code.ts'
 import { refuseStale } from '../../policies/rules.ts'
@@ -24,7 +24,7 @@ import {
   startAgain,
 } from '../request/find-request.ts'
 import { freshSince } from '../request/fresh-since.ts'
-import { submitKept, submitReturned } from '../submit-primary.ts'
+import { submitKept, submitPrimary } from '../submit-primary.ts'
 import { type KeptPrimary, openKept } from './kept-primary.ts'
 import { keyOfState, openRoundTrip, type RoundTrip } from './round-trip.ts'
 
@@ -144,8 +144,8 @@ async function finish(
   }
   const bearers = [redeemed.token]
   if (kept !== undefined) return submitKept(ports, { request, kept, bearers, caller })
-  const credential = { method: 'ext-jwt' } as const
-  return submitReturned(ports, { request, credential, bearers, configTypes: [], caller })
+  const login = { credential: { method: 'ext-jwt' }, configTypes: [], isReturned: true } as const
+  return submitPrimary(ports, { request, ...login, bearers, caller })
 }
 
 /** Records why the return was refused, and returns the failure to throw. */
@@ -155,13 +155,12 @@ function refuseWith(ports: LoginPorts, { trip, signer, kept }: Returned, caller:
     fault: 'missing' | 'invalid',
     why: string,
   ): Promise<Failure> => {
-    const failed = recordEvent(ports, caller, {
+    await record(ports, ports, caller, {
       type: 'login.failed',
       identityId: kept?.primary.identityId,
       reason,
       details: { method: kept?.primary.method ?? 'ext-jwt', why: `${signer.name}: ${why}` },
     })
-    await ports.events.insert(failed)
     const detail = `${reason}: ${why}`
     if (reason === 'idp-unreachable') return new Failure('IDP_UNAVAILABLE', { detail })
     const challenge = trip.role === 'secondary' ? secondaryExtJwt : primaryExtJwt

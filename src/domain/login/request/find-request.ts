@@ -45,10 +45,9 @@ export async function findRequestForEnrollment(
   id: string,
   step: StepOrigin,
 ): Promise<PartiallyAuthenticated> {
-  const found = await find(ports, id, step)
-  if (found.state === 'partially-authenticated') return found
-  if (found.state === 'code-issued') throw ended(id, found, 'the auth request has its code already')
-  throw startAgain('no primary factor is proven')
+  const found = await findOpenRequest(ports, id, step)
+  if (found.state === 'awaiting-primary') throw startAgain('no primary factor is proven')
+  return found
 }
 
 async function find({ vault, clock, authRequests }: FindPorts, id: string, step: StepOrigin) {
