@@ -27,7 +27,7 @@ import type { ListQuery } from '../lists/list-query.ts'
 import { provePrimary } from '../login/prove-primary.ts'
 import type { PageOf } from '../paging.ts'
 import { invalid, notFound } from '../refusals.ts'
-import { type CallSession, sessionGone } from '../sessions/call-session.ts'
+import { type CallSession, orSessionGone, sessionGone } from '../sessions/call-session.ts'
 import { endInSession } from '../sessions/own-sessions.ts'
 import type { Stores } from '../stores.ts'
 import type { AccountPorts } from './ports.ts'
@@ -108,10 +108,8 @@ export async function updateOwnAuthenticator(
   })
 }
 
-async function ownerOf({ brand, identities }: OwnPorts, call: CallSession): Promise<Identity> {
-  const identity = await identities.find(call.identityId)
-  if (identity === undefined) throw sessionGone(brand, call)
-  return identity
+async function ownerOf(ports: OwnPorts, call: CallSession): Promise<Identity> {
+  return orSessionGone(ports, call, await ports.identities.find(call.identityId))
 }
 
 /** Throws COULD_NOT_VALIDATE; RATE_LIMITED and SERVER_TOO_BUSY as at a login. */

@@ -15,7 +15,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import { bearerInvalid } from '../../protocol/challenge.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import { authenticateCall } from '../calls/authenticate-call.ts'
-import { type CallNeeds, type CallSession, sessionGone } from '../sessions/call-session.ts'
+import { type CallNeeds, type CallSession, findSession } from '../sessions/call-session.ts'
 import type { AccountPorts } from './ports.ts'
 
 /** D-162: how long a login counts as fresh. */
@@ -63,12 +63,11 @@ export async function authenticateAccount(
 
 /** Whether the login of the session is fresh. Throws UNAUTHORIZED if the session has ended meanwhile. */
 export async function isFreshLogin(
-  { brand, clock, apiSessions }: Pick<AccountPorts, 'brand' | 'clock' | 'apiSessions'>,
+  ports: Pick<AccountPorts, 'brand' | 'clock' | 'apiSessions'>,
   call: CallSession,
 ): Promise<boolean> {
-  const session = await apiSessions.find(call.sessionId)
-  if (session === undefined) throw sessionGone(brand, call)
-  return plus(session.primary.at, FRESH) > clock.now()
+  const session = await findSession(ports, ports, call)
+  return plus(session.primary.at, FRESH) > ports.clock.now()
 }
 
 /** `form` names the action of the form. */

@@ -6,11 +6,11 @@ import { base64url } from '../../base/encoding.ts'
 import { toRfc3339 } from '../../base/time/instant.ts'
 import { isFreshLogin } from '../account/session.ts'
 import type { Caller } from '../audit/events.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record, recordEvent } from '../audit/record.ts'
 import type { AuthRequestKey, CodeIssued } from '../login/request/auth-request.ts'
 import { NO_REDIRECT } from '../login/request/verified-redirect.ts'
 import type { ApiSession } from '../sessions/api-session.ts'
-import { type CallSession, sessionGone } from '../sessions/call-session.ts'
+import { type CallSession, findSession, holdSession } from '../sessions/call-session.ts'
 import { type DeviceCode, userCodeHash } from './device-code.ts'
 import type { DevicePorts } from './ports.ts'
 import type { UserCode } from './user-code.ts'
@@ -35,7 +35,7 @@ export async function findDevice(
     fail()
     const { identityId } = session
     const wrong = { type: 'device.refused', identityId, reason: 'unknown-user-code' } as const
-    await ports.events.insert(recordEvent(ports, caller, wrong))
+    await record(ports, ports, caller, wrong)
     return 'unknown'
   }
   return userCodeFailures.guard(caller.address, (failAddress) =>
@@ -72,12 +72,11 @@ export async function answerDevice(
   asked: Asked & { readonly answer: 'approved' | 'denied' },
 ): Promise<'done' | 'stale' | 'certificate' | DeviceRefusal> {
   const { answer, session, caller } = asked
-  const { apiSessions, clock, brand } = ports
+  const { clock } = ports
   if (!(await isFreshLogin(ports, session))) return 'stale'
   const device = await findDevice(ports, asked)
   if (typeof device === 'string') return device
-  const approver = await apiSessions.find(session.sessionId)
-  if (approver === undefined) throw sessionGone(brand, session)
+  const approver = await findSession(ports, ports, session)
   if (answer === 'approved' && !canBeHanded(approver)) return 'certificate'
   const now = clock.now()
   const { identityId } = approver
@@ -92,9 +91,9 @@ export async function answerDevice(
     },
   })
   const login = answer === 'approved' ? loginFor(ports, device, approver) : undefined
-  const outcome = await ports.transaction(async (tx) => {
+  return ports.transaction(async (tx) => {
     // Locked, because whatever ends the session deletes its row: one that ends at this moment approves nothing.
-    if ((await tx.apiSessions.hold(session.sessionId)) === undefined) return 'gone'
+    await holdSession(ports, tx, session)
     if (!(await tx.deviceCodes.answer(device.userCodeHash, answer, now))) return 'answered'
     if (login !== undefined && !(await tx.authRequests.insert(login))) {
       throw new Error('a new auth request has the key of another one')
@@ -102,8 +101,6 @@ export async function answerDevice(
     await tx.events.insert(answered)
     return 'done'
   })
-  if (outcome === 'gone') throw sessionGone(brand, session)
-  return outcome
 }
 
 /** D-444: tokens name the certificate of the login, and the device does not have it. */

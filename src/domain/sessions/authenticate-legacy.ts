@@ -10,7 +10,7 @@ import { earlier, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { Caller } from '../audit/events.ts'
-import { record, recordEvent } from '../audit/record.ts'
+import { record } from '../audit/record.ts'
 import { changedFields } from '../changes.ts'
 import { NO_FACTORS } from '../factors/proven.ts'
 import type { Accepted } from '../factors/verdict.ts'
@@ -106,13 +106,12 @@ async function refuseUnbound(
   { identity, primary }: Accepted,
   caller: Caller,
 ): Promise<Failure> {
-  const failed = recordEvent(ports, caller, {
+  await record(ports, ports, caller, {
     type: 'login.failed',
     identityId: identity.id,
     reason: 'token-not-bound',
     details: { method: primary.method },
   })
-  await ports.events.insert(failed)
   return new Failure('INVALID_AUTH', { detail: 'the policy requires a bound token' })
 }
 

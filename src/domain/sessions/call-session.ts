@@ -33,13 +33,30 @@ export function sessionGone(brand: string, { kind }: Pick<CallSession, 'kind'>):
   })
 }
 
+/** Returns what a look-up for the caller found. Throws UNAUTHORIZED if it found nothing. */
+export function orSessionGone<T>(
+  { brand }: { readonly brand: string },
+  call: Pick<CallSession, 'kind'>,
+  found: T | undefined,
+): T {
+  if (found === undefined) throw sessionGone(brand, call)
+  return found
+}
+
 /** Locks the session of the call, so that it has not ended before the transaction commits. Throws UNAUTHORIZED if it has. */
 export async function holdSession(
-  { brand }: { readonly brand: string },
+  ports: { readonly brand: string },
   { apiSessions }: Pick<Stores, 'apiSessions'>,
   call: Pick<CallSession, 'sessionId' | 'kind'>,
 ): Promise<ApiSession> {
-  const session = await apiSessions.hold(call.sessionId)
-  if (session === undefined) throw sessionGone(brand, call)
-  return session
+  return orSessionGone(ports, call, await apiSessions.hold(call.sessionId))
+}
+
+/** Reads it without a lock. Throws UNAUTHORIZED if it has ended. */
+export async function findSession(
+  ports: { readonly brand: string },
+  { apiSessions }: Pick<Stores, 'apiSessions'>,
+  call: Pick<CallSession, 'sessionId' | 'kind'>,
+): Promise<ApiSession> {
+  return orSessionGone(ports, call, await apiSessions.find(call.sessionId))
 }

@@ -7,7 +7,7 @@ import type { EnrolledPorts } from '../factors/second-factor.ts'
 import type { Identity } from '../identities/identity.ts'
 import { preferredUsername } from '../identities/preferred-username.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
-import { type CallSession, sessionGone } from './call-session.ts'
+import { type CallSession, findSession, orSessionGone, sessionGone } from './call-session.ts'
 import { endSession } from './ending/end-session.ts'
 import type { SessionPorts } from './ports.ts'
 import { describeSessions, type SessionDetail } from './session-detail.ts'
@@ -16,10 +16,8 @@ export async function currentSession(
   ports: EnrolledPorts & Pick<SessionPorts, 'brand' | 'apiSessions' | 'identities' | 'rules'>,
   call: CallSession,
 ): Promise<SessionDetail> {
-  const session = await ports.apiSessions.find(call.sessionId)
-  const [detail] = session === undefined ? [] : await describeSessions(ports, [session])
-  if (detail === undefined) throw sessionGone(ports.brand, call)
-  return detail
+  const [detail] = await describeSessions(ports, [await findSession(ports, ports, call)])
+  return orSessionGone(ports, call, detail)
 }
 
 export interface IdentityDetail {
@@ -43,8 +41,7 @@ export async function userinfo(
   ports: Pick<SessionPorts, 'brand' | 'identities' | 'authenticators'>,
   call: CallSession,
 ): Promise<{ readonly identity: Identity; readonly username: string }> {
-  const identity = await ports.identities.find(call.identityId)
-  if (identity === undefined) throw sessionGone(ports.brand, call)
+  const identity = orSessionGone(ports, call, await ports.identities.find(call.identityId))
   return { identity, username: await preferredUsername(identity, ports.authenticators) }
 }
 

@@ -10,7 +10,7 @@ import { BATCH_ROWS, type PageOf } from '../paging.ts'
 import { notFound } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 import type { ApiSession } from './api-session.ts'
-import { type CallSession, holdSession, sessionGone } from './call-session.ts'
+import { type CallSession, findSession, holdSession } from './call-session.ts'
 import { type EndedTogether, endSessionsWithin } from './ending/end-session.ts'
 import { existingSessions } from './ending/existing-sessions.ts'
 import type { EndingPorts } from './ending/ports.ts'
@@ -34,10 +34,9 @@ export async function endOwnSession(
   id: ApiSessionId,
   caller: Caller,
 ): Promise<void> {
-  const { brand } = ports
   await ports.transaction(async (tx) => {
     // A caller whose own session has just ended must not end others.
-    if ((await tx.apiSessions.find(call.sessionId)) === undefined) throw sessionGone(brand, call)
+    await findSession(ports, tx, call)
     const session = await tx.apiSessions.find(id)
     if (session?.identityId !== call.identityId) throw notFound()
     await endInSession(ports, tx, call, { sessions: [session] }, 'holder', caller)
@@ -50,7 +49,7 @@ export async function endOtherSessions(
   call: CallSession,
   caller: Caller,
 ): Promise<void> {
-  const { brand, transaction } = ports
+  const { transaction } = ports
   const { identityId: of, sessionId } = call
   // Do this first: a login in progress has either begun its session by now, or never will (D-226).
   await transaction(async (tx) => {
@@ -60,7 +59,7 @@ export async function endOtherSessions(
   const existing = await transaction((tx) => existingSessions(tx, of, ports.clock.now()))
   for (let isMore = true; isMore; ) {
     await transaction(async (tx) => {
-      if ((await tx.apiSessions.find(sessionId)) === undefined) throw sessionGone(brand, call)
+      await findSession(ports, tx, call)
       const query = { limit: BATCH_ROWS, offset: 0 }
       const { rows } = await tx.apiSessions.list(existing, query)
       isMore = rows.length === BATCH_ROWS

@@ -36,7 +36,13 @@ import { invalid } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 import type { ApiSession } from './api-session.ts'
 import { succeeded } from './authenticate-legacy.ts'
-import { type CallSession, holdSession, sessionGone } from './call-session.ts'
+import {
+  type CallSession,
+  findSession,
+  holdSession,
+  orSessionGone,
+  sessionGone,
+} from './call-session.ts'
 import type { SessionPorts } from './ports.ts'
 
 export type MfaPorts = Pick<
@@ -86,7 +92,7 @@ export async function startEnrollmentInSession<Id extends SecondFactorId>(
   ports: MfaPorts,
   one: SessionFactor<Id> & AtHost,
 ): Promise<StartedEnrollment<FactorSetups[Id]>> {
-  await refuseAround(ports, ports, one, await findSession(ports, one.session))
+  await refuseAround(ports, ports, one, await findSession(ports, ports, one.session))
   const enrollee = await enrolleeOf(ports, one)
   const started = await secondFactor(one.factor).enrollment.start(ports, enrollee)
   if (started === 'gone') throw sessionGone(ports.brand, one.session)
@@ -116,7 +122,7 @@ export async function verifyEnrollmentInSession(
 ): Promise<Passkey | undefined> {
   const { identityId, sessionId } = one.session
   const { enrollment } = secondFactor(one.factor)
-  await refuseAround(ports, ports, one, await findSession(ports, one.session))
+  await refuseAround(ports, ports, one, await findSession(ports, ports, one.session))
   const verdict = await enrollment.prove(ports, { ...proverOf(one), caller }, answer)
   if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
@@ -215,14 +221,12 @@ export async function spend(
  * deleted meanwhile.
  */
 export function withIdentity<T>(
-  { transaction, brand }: Pick<MfaPorts, 'transaction' | 'brand'>,
+  ports: Pick<MfaPorts, 'transaction' | 'brand'>,
   { session }: Pick<SessionFactor, 'session'>,
   work: (tx: Stores) => Promise<T>,
 ): Promise<T> {
-  return transaction(async (tx) => {
-    if ((await tx.identities.hold(session.identityId)) === undefined) {
-      throw sessionGone(brand, session)
-    }
+  return ports.transaction(async (tx) => {
+    orSessionGone(ports, session, await tx.identities.hold(session.identityId))
     return work(tx)
   })
 }
@@ -240,7 +244,7 @@ async function refuse(
   const { reason, code, details: why } = wrongAnswer(verdict.verdict === 'wrong' ? verdict : {})
   const details = { method: factor, ...why }
   const failed = { type: 'login.failed', identityId, reason, details } as const
-  await ports.events.insert(recordEvent(ports, caller, failed))
+  await record(ports, ports, caller, failed)
   return new Failure(verdict.verdict === 'not-enrolled' ? 'MFA_NOT_ENROLLED' : code)
 }
 
@@ -282,16 +286,6 @@ async function refuseAround(
   refuseOldLogin(ports, stored)
 }
 
-/** Throws UNAUTHORIZED if the session has just ended. */
-async function findSession(
-  { apiSessions, brand }: Pick<MfaPorts, 'apiSessions' | 'brand'>,
-  call: CallSession,
-): Promise<ApiSession> {
-  const session = await apiSessions.find(call.sessionId)
-  if (session === undefined) throw sessionGone(brand, call)
-  return session
-}
-
 /**
  * Throws LOGIN_TOO_OLD if the user did not sign in to this session a moment ago. A device never counts: its user signed
  * in elsewhere, perhaps deceived (D-465).
@@ -307,10 +301,10 @@ export function proverOf({ session, rp }: Omit<SessionFactor, 'factor'>): Prover
 
 /** Throws UNAUTHORIZED if the identity was deleted. */
 async function enrolleeOf(
-  { identities, brand }: Pick<MfaPorts, 'identities' | 'brand'>,
+  ports: Pick<MfaPorts, 'identities' | 'brand'>,
   { session, hostname, rp }: SessionFactor & AtHost,
 ): Promise<Enrollee> {
-  const identity = await identities.find(session.identityId)
-  if (identity === undefined) throw sessionGone(brand, session)
+  const found = await ports.identities.find(session.identityId)
+  const identity = orSessionGone(ports, session, found)
   return { identity, owner: sessionOwner(session), hostname, rp }
 }

@@ -12,7 +12,7 @@ import { type Instant, later, plus } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import type { Caller } from '../audit/events.ts'
 import type { TokenRefusalReason } from '../audit/reasons.ts'
-import { recordEvent } from '../audit/record.ts'
+import { record, recordEvent } from '../audit/record.ts'
 import {
   derivedSuccessor,
   newRefreshToken,
@@ -222,7 +222,7 @@ export async function refuseSpent(
   }
   // R039: ends only that session; other sessions of the identity have their own tokens.
   const reused = { type: 'token.reused', identityId, sessionId } as const
-  await ports.events.insert(recordEvent(ports, caller, reused))
+  await record(ports, ports, caller, reused)
   await endSession(ports, { sessionId, identityId, reason: 'refresh-token-reused', caller })
   return refuse('a spent refresh token was used again')
 }
