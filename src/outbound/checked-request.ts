@@ -9,7 +9,9 @@ import type { IncomingMessage } from 'node:http'
 import { Agent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
+import { fromUtf8 } from '../base/encoding.ts'
 import { isLoopbackHost, withoutBrackets } from '../base/host-port.ts'
+import { parseJson } from '../base/json.ts'
 import { http } from '../base/node/http.ts'
 import { isNonEmpty, type NonEmpty } from '../base/non-empty.ts'
 import { type Duration, formatDuration, seconds } from '../base/time/duration.ts'
@@ -31,7 +33,8 @@ export interface Question {
 
 export interface Answer {
   readonly status: number
-  readonly body: Uint8Array
+  /** Of the JSON document in its body. */
+  readonly value: unknown
 }
 
 /** Rejects with an Error whose message says what went wrong and quotes nothing of the response. */
@@ -50,6 +53,8 @@ export interface FetchOptions {
 // API 4.5.
 const TIME_LIMIT = seconds(5)
 const MOST_BYTES = 256 * 1024
+/** The same depth as for all other JSON (D-44). */
+const DEEPEST = 32
 
 export function createCheckedRequest(
   rules: FetchRules,
@@ -192,5 +197,8 @@ async function readBody(response: IncomingMessage, statuses: readonly number[]):
     if (size > MOST_BYTES) throw tooLarge
     chunks.push(chunk)
   }
-  return { status: statusCode, body: Buffer.concat(chunks) }
+  const text = fromUtf8(Buffer.concat(chunks))
+  const document = text === undefined ? undefined : parseJson(text, DEEPEST)
+  if (document === undefined) throw new Refusal('the answer is not JSON that can be read')
+  return { status: statusCode, value: document.value }
 }

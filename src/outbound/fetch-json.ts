@@ -1,6 +1,5 @@
 /** Fetches a small JSON document from a URL that a user entered: API 4.5, R106. */
 import { createCheckedRequest, type FetchOptions, type FetchRules } from './checked-request.ts'
-import { readJson } from './read-json.ts'
 
 /**
  * Returns the value of the document. Rejects with an Error whose message says what went wrong and quotes nothing of the
@@ -10,5 +9,5 @@ export type FetchJson = (url: string) => Promise<unknown>
 
 export function createFetchJson(rules: FetchRules, options: FetchOptions = {}): FetchJson {
   const request = createCheckedRequest(rules, options)
-  return async (url) => readJson((await request(url, { statuses: [200] })).body)
+  return async (url) => (await request(url, { statuses: [200] })).value
 }
