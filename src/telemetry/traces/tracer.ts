@@ -45,53 +45,43 @@ export function createTracer(deps: {
   const { exporter, clock, random, sampleRatio } = deps
   const current = new AsyncLocalStorage<TraceParent>()
 
-  const newSpanId = () => hex(random, 8)
-
   /** Random, and not derived from the trace id, which the caller chooses. */
   const isSampled = () => Buffer.from(random.bytes(4)).readUInt32BE() < sampleRatio * 2 ** 32
+
+  function begin({ name, kind, attributes }: SpanFacts, parent: TraceParent | undefined) {
+    const span = { traceId: parent?.traceId ?? hex(random, 16), spanId: hex(random, 8) }
+    const times = startTimes(clock)
+    const end: RequestTrace['end'] = (outcome) =>
+      exporter.add({
+        ...span,
+        ...times(),
+        parentSpanId: parent?.spanId,
+        name,
+        kind,
+        attributes: { ...attributes, ...outcome.attributes },
+        hasFailed: outcome.hasFailed,
+      })
+    return { span, end }
+  }
 
   return {
     beginRequest({ name, attributes, traceparent }) {
       if (!isSampled()) return undefined
       const parent = parseTraceparent(traceparent)
-      const span = { traceId: parent?.traceId ?? hex(random, 16), spanId: newSpanId() }
-      const times = startTimes(clock)
-      return {
-        run: (work) => current.run(span, work),
-        end: (outcome) =>
-          exporter.add({
-            ...span,
-            ...times(),
-            parentSpanId: parent?.spanId,
-            name,
-            kind: 'server',
-            attributes: { ...attributes, ...outcome.attributes },
-            hasFailed: outcome.hasFailed,
-          }),
-      }
+      const { span, end } = begin({ name, kind: 'server', attributes }, parent)
+      return { run: (work) => current.run(span, work), end }
     },
 
-    async span({ name, kind, attributes }, work) {
+    async span(about, work) {
       const parent = current.getStore()
       if (parent === undefined) return work()
-      const span = { traceId: parent.traceId, spanId: newSpanId() }
-      const times = startTimes(clock)
-      const end = (failure: Attributes, hasFailed: boolean) =>
-        exporter.add({
-          ...span,
-          ...times(),
-          parentSpanId: parent.spanId,
-          name,
-          kind,
-          attributes: { ...attributes, ...failure },
-          hasFailed,
-        })
+      const { span, end } = begin(about, parent)
       try {
         const outcome = await current.run(span, work)
-        end({}, false)
+        end({ attributes: {}, hasFailed: false })
         return outcome
       } catch (error) {
-        end({ 'error.type': nameOf(error) }, true)
+        end({ attributes: { 'error.type': nameOf(error) }, hasFailed: true })
         throw error
       }
     },
