@@ -24,25 +24,16 @@ export async function completeProof(
   const same = [registered, registered.renewal].find((one) => one?.fingerprint === fingerprint)
   const [leaf] = same === undefined ? [] : readCertificates(same.certPem)
   if (leaf === undefined) return primary
-  const trust = isIssuedByNetwork ? undefined : rules.cas().flatMap(trustBy).sort(byPreference)[0]
-  return {
-    ...primary,
-    certificate: { ...certificate, notAfter: validity(leaf).notAfter, trust: trust?.trust },
-  }
+  const issuers = isIssuedByNetwork ? [] : rules.cas().flatMap(issuerIn)
+  // Registering a CA a second time does not withdraw anything (D-21).
+  const found = issuers.find(({ ca }) => ca.isVerified && ca.isAuthEnabled) ?? issuers[0]
+  const { notAfter } = validity(leaf)
+  return { ...primary, certificate: { ...certificate, notAfter, trust: found?.trust } }
 
-  function trustBy(ca: Ca): readonly { readonly ca: Ca; readonly trust: CaTrust }[] {
+  function issuerIn(ca: Ca): readonly { readonly ca: Ca; readonly trust: CaTrust }[] {
     const [issuer] = readCertificates(ca.certPem)
     if (issuer === undefined || leaf === undefined || !isSignedBy(leaf, issuer)) return []
     const casEndAt = validity(issuer).notAfter
     return [{ ca, trust: { caId: ca.id, throughCaIds: [], casEndAt } }]
   }
-}
-
-/** Registering a CA a second time does not withdraw anything (D-21). */
-function byPreference({ ca: a }: { readonly ca: Ca }, { ca: b }: { readonly ca: Ca }): number {
-  return rank(a) - rank(b)
-}
-
-function rank({ isVerified, isAuthEnabled }: Ca): number {
-  return isVerified && isAuthEnabled ? 0 : 1
 }
