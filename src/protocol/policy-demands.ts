@@ -5,7 +5,7 @@
  */
 
 import { type Challenge, type ChallengedSigner, insufficientAuthentication } from './challenge.ts'
-import { ACR, acrFor } from './factors/acr.ts'
+import { ACR } from './factors/acr.ts'
 import { primaryMethodOf } from './factors/amr.ts'
 import {
   demandedChoices,
@@ -111,7 +111,7 @@ export function outgrownChallenges(
 function acrOfDemand(unmet: string | undefined): string | undefined {
   if (unmet === 'second-factor-missing') return ACR.twoFactors
   const id = SECOND_FACTOR_IDS.find((one) => unmet === `${one}-missing`)
-  return id === undefined ? undefined : acrFor(SECOND_FACTORS[id].amr)
+  return id && ACR[id]
 }
 
 /**

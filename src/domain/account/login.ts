@@ -34,10 +34,7 @@ export interface BegunAccountLogin {
   readonly login: Extract<StartedLogin, { next: 'login' }>
 }
 
-export interface AccountAnswer {
-  readonly site: OwnSite
-  readonly issuer: Issuer
-  readonly callback: string
+export interface AccountAnswer extends Pick<AccountWish, 'site' | 'issuer' | 'callback'> {
   readonly state: string
   readonly kept: string | undefined
   /** RFC 9207. */

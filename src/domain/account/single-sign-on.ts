@@ -86,7 +86,6 @@ export async function reuseSession(
     previous: request,
     next,
     demands,
-    byEnrollment: false,
     caller,
     // Locked, because whatever ends the session deletes its row: if it ends at this moment, the code is not issued.
     take: async (tx) => (await tx.apiSessions.hold(session.id)) !== undefined,

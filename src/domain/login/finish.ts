@@ -50,10 +50,11 @@ export interface Finished {
   readonly next: PartiallyAuthenticated | CodeIssued
   /** What the policy and enrollment of the identity demand now; it may have changed since the previous step. */
   readonly demands: Demands
-  readonly byEnrollment: boolean
+  /** The step verified an enrollment (D-20). */
+  readonly byEnrollment?: boolean
   readonly caller: Caller
   /** Spends or writes what belongs to the step. Returns false if another call was faster; then nothing is written. */
-  readonly take?: (tx: Stores) => Promise<boolean>
+  readonly take?: ((tx: Stores) => Promise<boolean>) | undefined
 }
 
 export type FinishOutcome = LoginStep | 'taken'
@@ -65,7 +66,7 @@ export type FinishOutcome = LoginStep | 'taken'
  */
 export async function finishStep(
   ports: Pick<LoginPorts, keyof AuditPorts | 'brand' | 'vault' | 'transaction'>,
-  { previous, next, demands, byEnrollment, caller, take }: Finished,
+  { previous, next, demands, byEnrollment = false, caller, take }: Finished,
 ): Promise<FinishOutcome> {
   const { brand, vault, random, clock } = ports
   const { identityId } = next.primary

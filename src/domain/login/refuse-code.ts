@@ -27,19 +27,13 @@ export function spentAnswer({ by, clock }: Pick<Match, 'by' | 'clock'>): WrongAn
 }
 
 /** What the event says about a wrong answer, and the code that its caller gets. */
-export function wrongAnswer(wrong: Partial<WrongAnswer>) {
-  const { clock, passkey } = wrong
-  const details = {
-    ...(clock === undefined ? {} : { clock }),
-    ...(passkey === undefined ? {} : { why: passkey }),
+export function wrongAnswer({ clock, passkey }: Partial<WrongAnswer>) {
+  const seen = clock === undefined ? {} : { clock }
+  if (passkey === undefined) {
+    return { reason: 'wrong-code', code: 'MFA_INVALID_TOKEN', details: seen } as const
   }
-  const ofPasskey =
-    passkey === 'counter' ? ('passkey-cloned' as const) : ('passkey-invalid' as const)
-  return {
-    reason: passkey === undefined ? ('wrong-code' as const) : ofPasskey,
-    code: passkey === undefined ? ('MFA_INVALID_TOKEN' as const) : ('PASSKEY_INVALID' as const),
-    details,
-  }
+  const reason = passkey === 'counter' ? 'passkey-cloned' : 'passkey-invalid'
+  return { reason, code: 'PASSKEY_INVALID', details: { ...seen, why: passkey } } as const
 }
 
 /** Returns the failure to throw. Throws INVALID_AUTH_REQUEST if another step of this login was faster. */

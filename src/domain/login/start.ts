@@ -56,10 +56,12 @@ export type StartedLogin =
     }
   | { readonly next: 'answer'; readonly answer: ClientAnswer }
 
+export type StartPorts = RouterCallbackPorts &
+  Pick<LoginPorts, 'clientId' | 'otherClientIds' | 'vault' | 'random' | 'clock'>
+
 /** Throws INVALID_CLIENT, INVALID_REDIRECT_URI. */
 export function startLogin(
-  ports: Pick<LoginPorts, 'clientId' | 'otherClientIds' | 'vault' | 'random' | 'clock'> &
-    RouterCallbackPorts,
+  ports: StartPorts,
   { issuer, allowedRedirects, parameters, isBrowser, hasCertificate }: AuthorizationCall,
 ): StartedLogin {
   const [clientId, ...otherIds] = parameters.get('client_id') ?? []
@@ -73,16 +75,10 @@ export function startLogin(
 
   const read = readAsk({ clientId, redirectUri, issuer }, parameters)
   const states = parameters.get('state') ?? []
+  const state = states.length === 1 ? states[0] : undefined
+  const responseMode = readResponseMode(parameters) ?? 'query'
   const refuse = (refusal: Refusal) =>
-    refusalAnswer(
-      {
-        redirectUri,
-        issuer,
-        responseMode: readResponseMode(parameters) ?? 'query',
-        state: states.length === 1 ? states[0] : undefined,
-      },
-      refusal,
-    )
+    refusalAnswer({ redirectUri, issuer, responseMode, state }, refusal)
   if (read.outcome === 'refused') return { next: 'answer', answer: refuse(read.refusal) }
 
   const begun = beginLogin(ports, read.ask, { isBrowser })

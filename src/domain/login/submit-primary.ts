@@ -110,14 +110,7 @@ async function submitAccepted(
     throw new JwtDemanded(error, demands.extJwt?.signer, { kept, take })
   })
   const next = acceptPrimary(request, primary, extJwt, configTypes)
-  const step = await finishStep(ports, {
-    previous: request,
-    next,
-    demands,
-    byEnrollment: false,
-    caller,
-    ...(take === undefined ? {} : { take }),
-  })
+  const step = await finishStep(ports, { previous: request, next, demands, caller, take })
   if (step === 'taken') throw usedBefore()
   return accepted.device === undefined ? step : { ...step, device: accepted.device }
 }

@@ -46,7 +46,6 @@ export async function submitSecondFactor(
     previous: request,
     next,
     demands,
-    byEnrollment: false,
     caller,
     take: async (tx) => {
       await holdStep(tx, request, owner.identity, ports.clock.now())
