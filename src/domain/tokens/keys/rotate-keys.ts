@@ -58,25 +58,26 @@ function keepWith(
   caller: Caller | undefined,
   besides?: (tx: Stores, made: readonly StoredSigningKey[]) => Promise<void>,
 ): KeepKeys {
-  async function keep(made: readonly StoredSigningKey[]): Promise<true> {
-    await ports.transaction(async (tx) => {
-      for (const key of made) {
-        if (!(await tx.signingKeys.insert(key))) throw new Outrun()
-        const { kid, purpose } = key
-        await record(ports, tx, caller, { type: 'signing-key.created', details: { kid, purpose } })
-      }
-      // A generation is free again if it was created and withdrawn since we looked; newer ones exist then.
-      const newest = (await tx.signingKeys.list()).at(-1)
-      if (newest?.generation !== made.at(-1)?.generation) throw new Outrun()
-      await besides?.(tx, made)
-    })
-    return true
-  }
-  return (made) =>
-    keep(made).catch((error) => {
+  return async (made) => {
+    try {
+      await ports.transaction(async (tx) => {
+        for (const key of made) {
+          if (!(await tx.signingKeys.insert(key))) throw new Outrun()
+          const { kid, purpose } = key
+          const details = { kid, purpose }
+          await record(ports, tx, caller, { type: 'signing-key.created', details })
+        }
+        // A generation is free again if it was created and withdrawn since we looked; newer ones exist then.
+        const newest = (await tx.signingKeys.list()).at(-1)
+        if (newest?.generation !== made.at(-1)?.generation) throw new Outrun()
+        await besides?.(tx, made)
+      })
+      return true
+    } catch (error) {
       if (error instanceof Outrun) return false
       throw error
-    })
+    }
+  }
 }
 
 async function insist(

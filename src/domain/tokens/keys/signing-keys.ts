@@ -154,7 +154,7 @@ export function createSigningKeys(deps: {
   async function succeed(
     before: readonly StoredSigningKey[],
     kinds: readonly TokenKind[],
-    startsAt: (kind: TokenKind, now: Instant) => Instant,
+    startsAt: typeof activeFrom,
     keep: KeepKeys = keepAlone,
   ): Promise<readonly StoredSigningKey[] | undefined> {
     const now = clock.now()
@@ -165,7 +165,7 @@ export function createSigningKeys(deps: {
         purpose: kind,
         generation: last + 1 + index,
         createdAt: now,
-        activeFrom: startsAt(kind, now),
+        activeFrom: startsAt(before, kind, now),
         tokenLife,
       })),
     )
@@ -174,13 +174,12 @@ export function createSigningKeys(deps: {
     return isFirst ? made : undefined
   }
 
-  async function succeedAll(
-    before: readonly StoredSigningKey[],
-    startsAt: (kind: TokenKind, now: Instant) => Instant,
-    keep: KeepKeys | undefined,
-  ): Promise<NewKeys | undefined> {
-    const [access, id] = (await succeed(before, TOKEN_KINDS, startsAt, keep)) ?? []
-    return access && id && { access, id }
+  function rotateAll(startsAt: typeof activeFrom, keep?: KeepKeys): Promise<NewKeys | undefined> {
+    return inTurn(async () => {
+      await refresh()
+      const [access, id] = (await succeed(stored(), TOKEN_KINDS, startsAt, keep)) ?? []
+      return access && id && { access, id }
+    })
   }
 
   async function signer(kind: TokenKind, now: Instant) {
@@ -211,18 +210,9 @@ export function createSigningKeys(deps: {
   return {
     refresh,
 
-    rotate: (keep) =>
-      inTurn(async () => {
-        await refresh()
-        const known = stored()
-        return succeedAll(known, (kind, now) => activeFrom(known, kind, now), keep)
-      }),
+    rotate: (keep) => rotateAll(activeFrom, keep),
 
-    rotateAtOnce: (keep) =>
-      inTurn(async () => {
-        await refresh()
-        return succeedAll(stored(), (_, now) => now, keep)
-      }),
+    rotateAtOnce: (keep) => rotateAll((_before, _kind, now) => now, keep),
 
     async rotateIfDue(keep) {
       await store.raiseTokenLife(tokenLife)
@@ -234,7 +224,7 @@ export function createSigningKeys(deps: {
         isRotationDue(known, kind, { algorithm: algorithms[kind], rotation }, now),
       )
       if (due.length === 0) return []
-      return (await succeed(known, due, (kind, at) => activeFrom(known, kind, at), keep)) ?? []
+      return (await succeed(known, due, activeFrom, keep)) ?? []
     },
 
     async removeGone(past) {
