@@ -21,7 +21,7 @@ export interface RouterPresence {
   confirmed(
     routerId: IdentityId,
     run: string,
-    position: Position | undefined,
+    position: Position,
     sessionIds: readonly ApiSessionId[],
   ): boolean
   /** Writes what is left, for the end of the process. */
@@ -142,17 +142,14 @@ export function createRouterPresence(deps: {
     confirmed(routerId, run, position, sessionIds) {
       if (isTooOften(routerId)) return false
       const key = keyOf(routerId, run)
-      const text = position === undefined ? '' : writePosition(position)
+      const text = writePosition(position)
       const last = heard.get(key)
-      const isNew = position !== undefined && text !== last?.written
       const uptime = clock.uptime()
-      if (isNew) {
+      const isNew = last?.written !== text
+      if (isNew || uptime - last.writtenAt >= WRITE_CONTACT) {
         heard.set(key, { written: text, writtenAt: uptime })
         const at = clock.now()
-        change(routerId, run, { contactAt: at, step: { position, at } })
-      } else if (last === undefined || uptime - last.writtenAt >= WRITE_CONTACT) {
-        heard.set(key, { written: last?.written ?? '', writtenAt: uptime })
-        change(routerId, run, { contactAt: clock.now() })
+        change(routerId, run, { contactAt: at, ...(isNew ? { step: { position, at } } : {}) })
       }
       for (const id of sessionIds) {
         if (sessions.size >= MOST_SESSIONS) break
