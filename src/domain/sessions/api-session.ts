@@ -3,13 +3,7 @@
  * of all its tokens and never changes.
  */
 
-import type {
-  ApiSessionId,
-  AuthenticatorId,
-  IdentityId,
-  SessionCertificateId,
-  TokenId,
-} from '../../base/ids.ts'
+import type { ApiSessionId, IdentityId, SessionCertificateId, TokenId } from '../../base/ids.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import { type Duration, minutes } from '../../base/time/duration.ts'
 import { type Instant, plus } from '../../base/time/instant.ts'
@@ -65,11 +59,6 @@ export interface LegacySession extends Common {
 }
 
 export type ApiSession = OidcSession | LegacySession
-
-/** The authenticator of a session's login, for administrators; undefined if there is none. */
-export function authenticatorOf(session: ApiSession): AuthenticatorId | undefined {
-  return session.primary.authenticatorId
-}
 
 /**
  * What can be ended early: a session; one of its access tokens, by `jti`; one of its certificates (D-31, D-34, D-41);

@@ -5,11 +5,9 @@
 import type { AuthenticatorId } from '../../base/ids.ts'
 import type { Caller } from '../audit/events.ts'
 import { record } from '../audit/record.ts'
-import type { PasskeySetup } from '../factors/passkey/enroll-passkey.ts'
 import type { RequestOptions } from '../factors/passkey/options.ts'
 import type { Passkey } from '../factors/passkey/passkey.ts'
 import { proveOptions } from '../factors/passkey/passkey-factor.ts'
-import type { StartedEnrollment } from '../factors/second-factor.ts'
 import { enrolledFactors } from '../factors/second-factors.ts'
 import { withdrawResetWithin } from '../factors/withdraw-reset.ts'
 import { notFound } from '../refusals.ts'
@@ -25,7 +23,6 @@ import {
   type SessionAnswer,
   type SessionFactor,
   spend,
-  startEnrollmentInSession,
   withIdentity,
 } from './session-factors.ts'
 
@@ -44,14 +41,6 @@ export function passkeyOptionsInSession(
   own: OwnPasskeys,
 ): Promise<RequestOptions> {
   return proveOptions(ports, proverOf(own))
-}
-
-/** Throws LOGIN_TOO_OLD, FACTOR_NOT_PROVEN, PASSKEYS_UNAVAILABLE, MAX_PASSKEYS_REACHED, UNAUTHORIZED. */
-export function startPasskeyInSession(
-  ports: MfaPorts,
-  own: OwnPasskeys & { readonly hostname: string },
-): Promise<StartedEnrollment<PasskeySetup>> {
-  return startEnrollmentInSession(ports, { ...own, factor: 'passkey' })
 }
 
 /** Throws NOT_FOUND if it is not the caller's own; UNAUTHORIZED. */

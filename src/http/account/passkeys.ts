@@ -3,13 +3,15 @@ import type { AuthenticatorId } from '../../base/ids.ts'
 import type { AccountPorts } from '../../domain/account/ports.ts'
 import { isFreshLogin } from '../../domain/account/session.ts'
 import { LONGEST_PASSKEY_NAME } from '../../domain/factors/passkey/passkey.ts'
-import { verifyEnrollmentInSession } from '../../domain/sessions/session-factors.ts'
+import {
+  startEnrollmentInSession,
+  verifyEnrollmentInSession,
+} from '../../domain/sessions/session-factors.ts'
 import {
   listOwnPasskeys,
   passkeyOptionsInSession,
   removeOwnPasskey,
   renameOwnPasskey,
-  startPasskeyInSession,
 } from '../../domain/sessions/session-passkeys.ts'
 import { Failure, type FailureCode } from '../../errors/catalogue.ts'
 import {
@@ -55,8 +57,8 @@ export function addPasskeysPage(
   routes.submit('passkeys', PASSKEY_START_PATH, (call) =>
     orListed(call, async () => {
       if (!(await isFreshLogin(ports, call.session))) return backTo('passkeys', 'confirm-first')
-      const own = { ...ownOf(call), hostname: totpHostname(call.head) }
-      const { setup, recoveryCodes } = await startPasskeyInSession(ports, own)
+      const own = { ...ownOf(call), hostname: totpHostname(call.head), factor: 'passkey' } as const
+      const { setup, recoveryCodes } = await startEnrollmentInSession(ports, own)
       const { publicKey: options } = setup
       const page = { options, recoveryCodes, issuer: options.rp.name }
       return accountPage(200, addPasskeyPage(call.frame, page))

@@ -5,7 +5,6 @@ import {
   type CurrentApiSession,
   CurrentApiSessionReply,
 } from '../../../contract/current-api-session.ts'
-import { authenticatorOf } from '../../../domain/sessions/api-session.ts'
 import { currentSession, logOut } from '../../../domain/sessions/current-session.ts'
 import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import type { SessionDetail } from '../../../domain/sessions/session-detail.ts'
@@ -52,7 +51,7 @@ export function sessionBody(
     kind: session.kind,
     identityId: identity.id,
     identity: reference('identities', identity),
-    authenticatorId: authenticatorOf(session) ?? null,
+    authenticatorId: session.primary.authenticatorId ?? null,
     clientId: session.kind === 'oidc' ? session.clientId : null,
     amr: [...session.amr],
     configTypes: [...session.configTypes],

@@ -17,6 +17,7 @@ import type { CallSession } from '../../../domain/sessions/call-session.ts'
 import type { SessionPorts } from '../../../domain/sessions/ports.ts'
 import {
   proveInSession,
+  startEnrollmentInSession,
   verifyEnrollmentInSession,
 } from '../../../domain/sessions/session-factors.ts'
 import {
@@ -24,7 +25,6 @@ import {
   passkeyOptionsInSession,
   removeOwnPasskey,
   renameOwnPasskey,
-  startPasskeyInSession,
 } from '../../../domain/sessions/session-passkeys.ts'
 import type { ListenerParts } from '../../listener-parts.ts'
 import { bodyFields } from '../../reading/body.ts'
@@ -108,8 +108,8 @@ export function addCurrentIdentityPasskeys(
       codes: ['LOGIN_TOO_OLD', 'FACTOR_NOT_PROVEN', 'PASSKEYS_UNAVAILABLE', 'MAX_PASSKEYS_REACHED'],
     },
     async (call) => {
-      const own = { ...ownOf(call), hostname: totpHostname(call) }
-      const { setup, recoveryCodes } = await startPasskeyInSession(ports, own)
+      const own = { ...ownOf(call), hostname: totpHostname(call), factor: 'passkey' } as const
+      const { setup, recoveryCodes } = await startEnrollmentInSession(ports, own)
       return made({ publicKey: setup.publicKey, recoveryCodes: [...recoveryCodes] })
     },
   )
