@@ -11,7 +11,7 @@ import type { AuthQuery } from '../../protocol/auth-query.ts'
 import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Stores, Transaction } from '../stores.ts'
+import type { Stores } from '../stores.ts'
 import { amrOf } from './amr.ts'
 import { type Demands, outstandingQueries, secondaryJwtUnmet, unprovenSigner } from './demands.ts'
 import type { LoginPorts } from './ports.ts'
@@ -94,14 +94,17 @@ export async function finishStep(
       ...reusedIn(next),
     },
   })
-  const outcome = await inOneWrite(ports.transaction, async (tx) => {
-    if (take !== undefined && !(await take(tx))) return 'taken'
-    if (!(await save(tx, previous, saved))) return 'late'
-    if (isDone) await tx.events.insert(succeeded)
-    return 'saved'
-  })
-  if (outcome === 'taken') return 'taken'
-  if (outcome === 'late') throw overtaken(vault, next)
+  try {
+    await ports.transaction(async (tx) => {
+      if (take !== undefined && !(await take(tx))) throw new NotSaved('taken')
+      if (!(await save(tx, previous, saved))) throw new NotSaved('late')
+      if (isDone) await tx.events.insert(succeeded)
+    })
+  } catch (error) {
+    if (!(error instanceof NotSaved)) throw error
+    if (error.reason === 'taken') return 'taken'
+    throw overtaken(vault, next)
+  }
   if (unproven !== undefined) throw secondaryJwtUnmet(brand, unproven, 'missing', outstanding)
   return isDone
     ? { next: 'answer', identityId, answer: codeAnswer(next.ask, code) }
@@ -120,27 +123,11 @@ function reusedIn({ reusedSession, ask }: PartiallyAuthenticated | CodeIssued) {
 }
 
 /** A step that came too late must not spend what it took: this rolls the transaction back. */
-async function inOneWrite(
-  transaction: Transaction,
-  work: (tx: Stores) => Promise<'saved' | 'late' | 'taken'>,
-): Promise<'saved' | 'late' | 'taken'> {
-  try {
-    return await transaction(async (tx) => {
-      const outcome = await work(tx)
-      if (outcome !== 'saved') throw new RolledBack(outcome)
-      return outcome
-    })
-  } catch (error) {
-    if (error instanceof RolledBack) return error.outcome
-    throw error
-  }
-}
-
-class RolledBack extends Error {
-  readonly outcome: 'late' | 'taken'
-  constructor(outcome: 'late' | 'taken') {
-    super(outcome)
-    this.outcome = outcome
+class NotSaved extends Error {
+  readonly reason: 'late' | 'taken'
+  constructor(reason: 'late' | 'taken') {
+    super(reason)
+    this.reason = reason
   }
 }
 

@@ -92,17 +92,9 @@ async function provePassword(
   // A known device has its own count, so failures of others at the same address do not block it. It is counted here as
   // well as in the database, where a policy may switch the count off.
   const accepted = await ports.addressFailures.guard(device ?? caller.address, attempt)
-  return { ...accepted, ...rememberIn(ports, shown, accepted) }
-}
-
-function rememberIn(
-  ports: LoginPorts,
-  shown: ShownDevice,
-  { primary }: Accepted,
-): Pick<Accepted, 'device'> {
-  const { authenticatorId: id, credentialVersion } = primary
-  if (id === undefined || credentialVersion === undefined) return {}
-  return { device: rememberDevice(ports, shown, { id, credentialVersion }) }
+  const { authenticatorId: id, credentialVersion } = accepted.primary
+  if (id === undefined || credentialVersion === undefined) return accepted
+  return { ...accepted, device: rememberDevice(ports, shown, { id, credentialVersion }) }
 }
 
 async function settle(
