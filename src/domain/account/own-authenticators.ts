@@ -141,22 +141,17 @@ async function write(
 ): Promise<boolean> {
   const { current, next, proof, passwordHash } = wanted
   const { id, identityId } = current
-  const changed: string[] = [...changedFields<Authenticator>(current, { tags: next.tags })]
-  if (current.method === 'updb' && next.method === 'updb') {
-    if (next.username !== current.username) changed.push('username')
-    if (passwordHash !== undefined) changed.push('password')
-  }
+  const { tags } = next
+  const isPassword = current.method === 'updb' && next.method === 'updb'
+  const fields: OwnFields = isPassword ? { tags, username: next.username } : { tags }
+  const changed: string[] = [...changedFields<OwnFields>(current, fields)]
+  if (passwordHash !== undefined) changed.push('password')
   if (changed.length === 0) return false
   const outcome = await replace(tx, wanted, ports.clock)
   // The password was changed after the current one was checked, so that one is no longer current.
   if (outcome === 'missing') throw proof === undefined ? notFound() : wrong()
   if (outcome === 'username-in-use') throw new Error('a username conflicts with its own spelling')
-  const { tags } = next
-  const changes =
-    current.method === 'updb' && next.method === 'updb'
-      ? changesBetween(current, { username: next.username, tags })
-      : changesBetween<Authenticator>(current, { tags })
-  const details = { id, changed, changes }
+  const details = { id, changed, changes: changesBetween<OwnFields>(current, fields) }
   await record(ports, tx, caller, { type: 'authenticator.updated', identityId, details })
   return true
 }
@@ -174,6 +169,8 @@ function replace(tx: Stores, { current, next, proof, passwordHash }: Wanted, clo
   }
   return tx.authenticators.replaceCert(id, credentialVersion, { certificate: undefined, tags }, at)
 }
+
+type OwnFields = Partial<Pick<UpdbAuthenticator, 'tags' | 'username'>>
 
 interface Wanted {
   readonly current: Authenticator
