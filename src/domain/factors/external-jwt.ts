@@ -134,15 +134,16 @@ export function findOwner(
 
 /**
  * D-14: the token must come from exactly that signer and belong to the same identity. Of several tokens the best
- * counts.
+ * counts. If the signer was deleted, none does.
  */
 export async function checkSecondaryJwt(
   ports: Pick<FactorPorts, 'clock' | 'signerKeys'>,
-  signer: ExternalJwtSigner,
+  signer: ExternalJwtSigner | undefined,
   owner: JwtOwner,
   bearers: readonly Secret[],
   noteClock?: NoteClock,
 ): Promise<SecondaryJwtVerdict> {
+  if (signer === undefined) return 'missing'
   if (bearers.length > MOST_BEARERS) return 'invalid'
   const claimed = bearers.map((token) => ({ token, issuer: claimedIssuer(token) }))
   const theirs = claimed.filter(({ issuer }) => issuer === signer.issuer)

@@ -9,11 +9,11 @@ import { totpStores } from '../../../test/support/stores/totp-stores.ts'
 import type { ExternalJwtSignerId, TotpEnrollmentId } from '../../base/ids.ts'
 import { Secret } from '../../base/secrets/secret.ts'
 import type { FactorChoice } from '../../protocol/factors/second-factors.ts'
+import { checkSecondaryJwt } from '../factors/external-jwt.ts'
 import { loginOwner } from '../factors/factor-owner.ts'
 import { NO_FACTORS, NOTHING_SECONDARY } from '../factors/proven.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import {
-  checkDemandedJwt,
   type Demands,
   findDemands,
   isShortOf,
@@ -166,9 +166,9 @@ test('a deleted signer that is demanded has no query, and still counts as unprov
   assert.deepEqual(outstandingQueries(demands, NOTHING_SECONDARY, OIDC), [])
   assert.equal(unprovenSigner(demands, NOTHING_SECONDARY)?.id, GONE)
   assert.equal(unprovenSigner(demands, proven(true, SIGNER.id))?.id, GONE)
-  const verdict = await checkDemandedJwt(
+  const verdict = await checkSecondaryJwt(
     fakePorts<LoginPorts>({ signerKeys: { keyFor: () => assert.fail('no key can satisfy it') } }),
-    { id: GONE, signer: undefined },
+    demands.extJwt?.signer,
     { identityId: IDENTITY.id, externalId: IDENTITY.externalId },
     [new Secret('a-jwt')],
   )

@@ -2,7 +2,6 @@
  * Decides which second factors a login needs, and which are still outstanding. SPEC Authentication 3; D-14, D-15, D-16.
  * OIDC logins, legacy sessions and later checks all use it.
  */
-import type { Secret } from '../../base/secrets/secret.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { type AuthQuery, extJwtQuery } from '../../protocol/auth-query.ts'
 import { secondaryExtJwt } from '../../protocol/challenge.ts'
@@ -15,12 +14,7 @@ import {
   withoutImplied,
 } from '../../protocol/factors/second-factors.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
-import {
-  checkSecondaryJwt,
-  type JwtOwner,
-  type NoteClock,
-  type SecondaryJwtVerdict,
-} from '../factors/external-jwt.ts'
+import type { SecondaryJwtVerdict } from '../factors/external-jwt.ts'
 import type { ProvenSecondary } from '../factors/proven.ts'
 import type { EnrolledPorts, QueryPlace } from '../factors/second-factor.ts'
 import { enrolledFactors, missingChoices, secondFactor } from '../factors/second-factors.ts'
@@ -110,18 +104,6 @@ export function isShortOf(policy: AuthPolicy, proven: ProvenSecondary): boolean 
   const { requireExtJwt } = policy.secondary
   const isJwtMissing = requireExtJwt !== undefined && requireExtJwt !== proven.extJwt
   return isJwtMissing || missingChoices(policy, proven.factors).length > 0
-}
-
-/** Returns what is wrong with the token of a demanded signer, or `satisfied`. */
-export async function checkDemandedJwt(
-  ports: Pick<LoginPorts, 'clock' | 'signerKeys'>,
-  { signer }: DemandedSigner,
-  owner: JwtOwner,
-  bearers: readonly Secret[],
-  noteClock?: NoteClock,
-): Promise<SecondaryJwtVerdict> {
-  if (signer === undefined) return 'missing'
-  return checkSecondaryJwt(ports, signer, owner, bearers, noteClock)
 }
 
 /** SPEC Authentication 5: blocks the login, with the challenge that names the signer. */

@@ -11,16 +11,11 @@ import type { Caller } from '../audit/events.ts'
 import type { AuditPorts } from '../audit/ports.ts'
 import { record } from '../audit/record.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
+import { checkSecondaryJwt } from '../factors/external-jwt.ts'
 import { NOTHING_SECONDARY, type ProvenSecondary } from '../factors/proven.ts'
 import type { Accepted } from '../factors/verdict.ts'
 import { checkAgain } from './check-again.ts'
-import {
-  checkDemandedJwt,
-  type Demands,
-  findDemands,
-  outstandingQueries,
-  secondaryJwtUnmet,
-} from './demands.ts'
+import { type Demands, findDemands, outstandingQueries, secondaryJwtUnmet } from './demands.ts'
 import { type KeptPrimary, type PrimaryToKeep, usedBefore } from './external/kept-primary.ts'
 import { finishStep, type LoginStep } from './finish.ts'
 import type { LoginPorts } from './ports.ts'
@@ -133,7 +128,7 @@ export async function demandJwt(
   const { id: identityId, externalId } = identity
   const owner = { identityId, externalId }
   let clock: ClockOff | undefined
-  const verdict = await checkDemandedJwt(ports, demands.extJwt, owner, bearers, (off) => {
+  const verdict = await checkSecondaryJwt(ports, demands.extJwt.signer, owner, bearers, (off) => {
     clock = off
   })
   if (verdict === 'satisfied') return policy.secondary.requireExtJwt

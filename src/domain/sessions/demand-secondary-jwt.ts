@@ -4,8 +4,8 @@
  */
 import type { Secret } from '../../base/secrets/secret.ts'
 import { type AuthQuery, extJwtQuery } from '../../protocol/auth-query.ts'
-import type { JwtOwner } from '../factors/external-jwt.ts'
-import { checkDemandedJwt, demandedSigner, secondaryJwtUnmet } from '../login/demands.ts'
+import { checkSecondaryJwt, type JwtOwner } from '../factors/external-jwt.ts'
+import { demandedSigner, secondaryJwtUnmet } from '../login/demands.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { SessionPorts } from './ports.ts'
 
@@ -19,9 +19,9 @@ export async function demandSecondaryJwt(
 ): Promise<void> {
   const demanded = demandedSigner(policy, ports.rules)
   if (demanded === undefined) return
-  const verdict = await checkDemandedJwt(ports, demanded, owner, bearers)
-  if (verdict === 'satisfied') return
   const { signer } = demanded
+  const verdict = await checkSecondaryJwt(ports, signer, owner, bearers)
+  if (verdict === 'satisfied') return
   const queries = signer === undefined ? [] : [extJwtQuery(signer)]
   throw secondaryJwtUnmet(ports.brand, demanded, verdict, [...otherQueries, ...queries])
 }

@@ -283,16 +283,11 @@ async function refuseAround(
     const enrolled = await enrolledFactors(stores, identityId)
     if ([...enrolled].every((id) => id === factor)) return
   }
-  refuseOldLogin(ports, stored)
-}
-
-/**
- * Throws LOGIN_TOO_OLD if the user did not sign in to this session a moment ago. A device never counts: its user signed
- * in elsewhere, perhaps deceived (D-465).
- */
-function refuseOldLogin({ clock }: Pick<MfaPorts, 'clock'>, session: ApiSession): void {
-  const isDevice = session.kind === 'oidc' && session.isDevice === true
-  if (isDevice || !isRecentLogin(session.primary, clock.now())) throw new Failure('LOGIN_TOO_OLD')
+  // A device never counts: its user signed in elsewhere, perhaps deceived.
+  const isDevice = stored.kind === 'oidc' && stored.isDevice === true
+  if (isDevice || !isRecentLogin(stored.primary, ports.clock.now())) {
+    throw new Failure('LOGIN_TOO_OLD')
+  }
 }
 
 export function proverOf({ session, rp }: Omit<SessionFactor, 'factor'>): Prover {
