@@ -7,9 +7,8 @@ import { judgeCertificate } from '../certificates/judge-certificate.ts'
 import type { PresentedChain } from '../certificates/presented-chain.ts'
 import type { CertificateVerdict, TrustedCertificate } from '../certificates/verdict.ts'
 import type { FactorPorts } from './ports.ts'
-import { proofBy } from './proven.ts'
 import { usableIdentity } from './usable-identity.ts'
-import { type PrimaryVerdict, rejected } from './verdict.ts'
+import { accepted, type PrimaryVerdict, rejected } from './verdict.ts'
 
 type OwnerPorts = Pick<FactorPorts, 'clock' | 'rules' | 'authenticators' | 'identities'>
 
@@ -42,21 +41,9 @@ export async function proveByJudged(
     const past = clockOff('notAfter', (judged.notAfter - clock.now()) / 1_000)
     return { ...rejected('certificate-expired', found.identityId), ...past }
   }
-  return {
-    verdict: 'accepted',
-    ...usable,
-    primary: {
-      ...proofBy(usable.identity, clock.now()),
-      method: 'cert',
-      ...found,
-      certificate: {
-        fingerprint: judged.fingerprint,
-        isIssuedByNetwork: judged.anchor.kind === 'network',
-        notAfter: judged.notAfter,
-        trust: judged.trust,
-      },
-    },
-  }
+  const { fingerprint, anchor, notAfter, trust } = judged
+  const certificate = { fingerprint, isIssuedByNetwork: anchor.kind === 'network', notAfter, trust }
+  return accepted(usable, { method: 'cert', ...found, certificate }, clock.now())
 }
 
 /** Finds the identity by the fingerprint among the authenticators, or through the claim of the CA. */

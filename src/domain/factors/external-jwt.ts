@@ -17,9 +17,8 @@ import type { Identity } from '../identities/identity.ts'
 import type { Identities } from '../identities/stores.ts'
 import { allowsSigner } from '../policies/auth-policy.ts'
 import type { FactorPorts } from './ports.ts'
-import { proofBy } from './proven.ts'
 import { usableIdentity } from './usable-identity.ts'
-import { type Accepted, type PrimaryVerdict, type Rejected, rejected } from './verdict.ts'
+import { type Accepted, accepted, type PrimaryVerdict, type Rejected, rejected } from './verdict.ts'
 
 /** `satisfied`, or what is wrong with the token, in the terms of a challenge. */
 export type SecondaryJwtVerdict = 'satisfied' | Fault
@@ -97,11 +96,7 @@ async function prove(
   const usable = usableIdentity(identity, (policy) => policy.primary.extJwt.allowed, ports)
   if ('refusal' in usable) return rejected(usable.refusal, identity.id)
   if (!allowsSigner(usable.policy, signer.id)) return rejected('signer-not-allowed', identity.id)
-  return {
-    verdict: 'accepted',
-    ...usable,
-    primary: { ...proofBy(identity, clock.now()), method: 'ext-jwt', signerId: signer.id },
-  }
+  return accepted(usable, { method: 'ext-jwt', signerId: signer.id }, clock.now())
 }
 
 function signerOf({ rules }: JwtPorts, token: Secret): ExternalJwtSigner | undefined {

@@ -3,13 +3,14 @@
  * The reason is only for the audit log (D-12).
  */
 import type { IdentityId } from '../../base/ids.ts'
+import type { Instant } from '../../base/time/instant.ts'
 import type { Challenge } from '../../protocol/challenge.ts'
 import type { ClockOff } from '../audit/clock-off.ts'
 import type { LoginFailureReason } from '../audit/reasons.ts'
 import type { Identity } from '../identities/identity.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
 import type { Stores } from '../stores.ts'
-import type { ProvenPrimary } from './proven.ts'
+import { type ProvenPrimary, proofBy } from './proven.ts'
 
 export interface Accepted {
   readonly verdict: 'accepted'
@@ -40,6 +41,15 @@ export interface Rejected {
 }
 
 export type PrimaryVerdict = Accepted | Rejected
+
+/** The identity has proven itself; `proof` is what the method adds to every proof. */
+export function accepted(
+  { identity, policy }: Pick<Accepted, 'identity' | 'policy'>,
+  proof: Partial<ProvenPrimary> & Pick<ProvenPrimary, 'method'>,
+  at: Instant,
+): Accepted {
+  return { verdict: 'accepted', identity, policy, primary: { ...proofBy(identity, at), ...proof } }
+}
 
 export function rejected(reason: LoginFailureReason, identityId?: IdentityId): Rejected {
   return { verdict: 'rejected', reason, identityId }

@@ -1,9 +1,8 @@
 /** A passkey as the only credential of a login: D-431. */
 import type { FactorOwner } from '../factor-owner.ts'
 import type { FactorPorts } from '../ports.ts'
-import { proofBy } from '../proven.ts'
 import { usableIdentity } from '../usable-identity.ts'
-import { type PrimaryVerdict, rejected } from '../verdict.ts'
+import { accepted, type PrimaryVerdict, rejected } from '../verdict.ts'
 import { judgeAssertion } from './assertion.ts'
 import { newChallenge } from './challenge.ts'
 import { type RequestOptions, requestOptions } from './options.ts'
@@ -39,14 +38,6 @@ export async function proveByPasskey(
   const identity = await ports.identities.find(identityId)
   const usable = usableIdentity(identity, (policy) => policy.primary.passkey.allowed, ports)
   if ('refusal' in usable) return rejected(usable.refusal, identityId)
-  return {
-    verdict: 'accepted',
-    ...usable,
-    take,
-    primary: {
-      ...proofBy(usable.identity, ports.clock.now()),
-      method: 'passkey',
-      authenticatorId: id,
-    },
-  }
+  const proof = { method: 'passkey', authenticatorId: id } as const
+  return { ...accepted(usable, proof, ports.clock.now()), take }
 }

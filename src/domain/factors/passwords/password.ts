@@ -19,10 +19,9 @@ import type { Stores } from '../../stores.ts'
 import type { Guess } from '../guessing/guess-order.ts'
 import { lockRule } from '../guessing/lock-rule.ts'
 import type { FactorPorts } from '../ports.ts'
-import { proofBy } from '../proven.ts'
 import type { GuessOrigin } from '../stores.ts'
 import { usableIdentity } from '../usable-identity.ts'
-import { type PrimaryVerdict, rejected } from '../verdict.ts'
+import { accepted, type PrimaryVerdict, rejected } from '../verdict.ts'
 
 export interface PasswordCredentials {
   readonly username: string
@@ -87,16 +86,8 @@ export async function proveByPassword(
     const stronger = await hashing.hash(password)
     await authenticators.replacePasswordHash(id, passwordHash, stronger, clock.now())
   }
-  return {
-    verdict: 'accepted',
-    ...usable,
-    primary: {
-      ...proofBy(usable.identity, clock.now()),
-      method: 'password',
-      authenticatorId: id,
-      credentialVersion,
-    },
-  }
+  const proof = { method: 'password', authenticatorId: id, credentialVersion } as const
+  return accepted(usable, proof, clock.now())
 }
 
 /** R077: a guess that is not counted takes as long as one that is. */
