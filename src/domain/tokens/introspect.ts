@@ -3,9 +3,7 @@
  * nothing else.
  */
 
-import type { ApiSessionId, IdentityId } from '../../base/ids.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
-import type { Instant } from '../../base/time/instant.ts'
 import { Failure } from '../../errors/catalogue.ts'
 import { refreshTokenHash } from '../factors/refresh-token.ts'
 import { checkFinished } from '../login/again/check-finished.ts'
@@ -17,24 +15,14 @@ import type { TokenPorts } from './ports.ts'
 
 export type Introspection =
   | { readonly isActive: false }
-  | {
-      readonly isActive: true
-      readonly kind: 'access' | 'refresh'
-      readonly identityId: IdentityId
-      readonly sessionId: ApiSessionId
-      readonly clientId: string
-      readonly issuer: string
-      readonly scope: string
-      readonly issuedAt: Instant
-      readonly expiresAt: Instant
-      /** RFC 9470 §6.2, for an access token. */
-      readonly amr?: readonly string[]
-      readonly authenticatedAt?: Instant
-      /** RFC 8705 §3.1, for an access token. */
-      readonly boundTo?: string | undefined
-      /** RFC 9449 §6.2. */
-      readonly boundKey?: string | undefined
-    }
+  | ({ readonly isActive: true; readonly kind: 'access' | 'refresh' } & Told)
+
+/** The second part is for an access token: RFC 9470 §6.2, RFC 8705 §3.1; the key also for a refresh token: RFC 9449 §6.2. */
+type Told = Pick<
+  AccessToken,
+  'identityId' | 'sessionId' | 'clientId' | 'issuer' | 'scope' | 'issuedAt' | 'expiresAt'
+> &
+  Partial<Pick<AccessToken, 'amr' | 'authenticatedAt' | 'boundTo' | 'boundKey'>>
 
 type IntrospectPorts = Pick<
   TokenPorts,

@@ -6,7 +6,7 @@ import { base64url, sha256 } from '../../../base/encoding.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Instant } from '../../../base/time/instant.ts'
 import { Failure } from '../../../errors/catalogue.ts'
-import { checkProof } from '../../../protocol/dpop/proof.ts'
+import { checkProof, type ProofVerdict, type ValidProof } from '../../../protocol/dpop/proof.ts'
 import type { UsedProof, UsedProofs } from '../stores.ts'
 import type { DpopNonces } from './nonces.ts'
 
@@ -28,8 +28,7 @@ export interface ProvenKey {
 
 export type PossessionVerdict =
   | { readonly outcome: 'proven'; readonly key: ProvenKey }
-  | { readonly outcome: 'nonce' }
-  | { readonly outcome: 'invalid'; readonly why: string }
+  | Exclude<ProofVerdict, ValidProof>
 
 export interface PossessionPorts {
   readonly clock: Pick<Clock, 'now'>
