@@ -8,9 +8,8 @@ import { secondaryExtJwt } from '../../protocol/challenge.ts'
 import {
   demandedChoices,
   type FactorChoice,
-  SECOND_FACTOR_IDS,
   type SecondFactorId,
-  unmetChoices,
+  unmetFactors,
   withoutImplied,
 } from '../../protocol/factors/second-factors.ts'
 import type { ExternalJwtSigner } from '../ext-jwt/signer.ts'
@@ -89,12 +88,10 @@ export function outstandingQueries(
   proven: ProvenSecondary,
   { brand, where }: { readonly brand: string; readonly where: QueryPlace },
 ): readonly AuthQuery[] {
-  const open = new Set(unmetChoices(demands.choices, (id) => proven.factors.has(id)).flat())
+  const open = unmetFactors(demands.choices, (id) => proven.factors.has(id))
   const signer = unprovenSigner(demands, proven)?.signer
   return [
-    ...SECOND_FACTOR_IDS.filter((id) => open.has(id)).map((id) =>
-      secondFactor(id).query(brand, where, demands.enrolled.has(id)),
-    ),
+    ...open.map((id) => secondFactor(id).query(brand, where, demands.enrolled.has(id))),
     ...(signer === undefined ? [] : [extJwtQuery(signer)]),
   ]
 }

@@ -7,9 +7,8 @@ import type { AuthQuery } from '../../protocol/auth-query.ts'
 import {
   demandedChoices,
   type FactorChoice,
-  SECOND_FACTOR_IDS,
   type SecondFactorId,
-  unmetChoices,
+  unmetFactors,
   withoutImplied,
 } from '../../protocol/factors/second-factors.ts'
 import type { EnrolledPorts } from '../factors/second-factor.ts'
@@ -72,7 +71,5 @@ function choicesOf(session: ApiSession, policy: AuthPolicy): readonly FactorChoi
 
 /** What is outstanding. An OIDC session that lacks a factor is refused on every call and cannot add it later (D-52). */
 export function openFactors(session: ApiSession, policy: AuthPolicy): readonly SecondFactorId[] {
-  const unmet = unmetChoices(choicesOf(session, policy), (id) => session.secondary.factors.has(id))
-  const open = new Set(unmet.flat())
-  return SECOND_FACTOR_IDS.filter((id) => open.has(id))
+  return unmetFactors(choicesOf(session, policy), (id) => session.secondary.factors.has(id))
 }

@@ -59,9 +59,11 @@ export type MfaPorts = Pick<
 >
 
 /** One of the caller's second factors, in the caller's session. */
-export interface SessionFactor<Id extends SecondFactorId = SecondFactorId> extends AtSite {
+export interface SessionFactor<Id extends SecondFactorId = SecondFactorId> {
   readonly factor: Id
   readonly session: CallSession
+  /** Where passkeys work (D-430). */
+  readonly rp?: RelyingParty | undefined
 }
 
 /** What the caller answered, and where it came from. */
@@ -73,9 +75,6 @@ export interface SessionAnswer {
 type ProvenBy = SecondFactorId | 'recovery-code'
 
 type AtHost = { readonly hostname: string }
-
-/** Where passkeys work (D-430). */
-type AtSite = { readonly rp?: RelyingParty | undefined }
 
 /** POST /authenticate/mfa. Throws MFA_INVALID_TOKEN, MFA_NOT_ENROLLED, RATE_LIMITED, UNAUTHORIZED. */
 export async function proveInSession(

@@ -111,6 +111,15 @@ export function withoutImplied(choices: readonly FactorChoice[]): readonly Facto
   )
 }
 
+/** Returns the factors of those choices of which none is proven, in the order in which users are asked for them. */
+export function unmetFactors(
+  choices: readonly FactorChoice[],
+  isProven: (id: SecondFactorId) => boolean,
+): readonly SecondFactorId[] {
+  const open = new Set(unmetChoices(choices, isProven).flat())
+  return SECOND_FACTOR_IDS.filter((id) => open.has(id))
+}
+
 /** Returns those choices of which no factor is proven. */
 export function unmetChoices(
   choices: readonly FactorChoice[],
