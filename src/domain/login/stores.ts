@@ -1,5 +1,6 @@
 import type { SecretHash } from '../../base/secrets/vault.ts'
 import type { Instant } from '../../base/time/instant.ts'
+import type { SpentChallenges } from '../factors/stores.ts'
 import type {
   AuthRequestKey,
   CodeIssued,
@@ -33,10 +34,8 @@ export interface AuthRequests {
   removeExpired(before: Instant, limit: number): Promise<number>
 }
 
-/** States that came back from an IdP: each works once, on every instance (D-155). */
-export interface SpentStates {
-  /** Returns false if it was already spent. */
-  insert(state: { readonly hash: SecretHash; readonly expiresAt: Instant }): Promise<boolean>
+/** Also the states that came back from an IdP (D-155). */
+export interface SpentStates extends SpentChallenges {
   /** Deletes at most `limit` states that expired before `before`, and returns how many it deleted. */
   removeExpired(before: Instant, limit: number): Promise<number>
 }
