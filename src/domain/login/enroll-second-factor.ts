@@ -33,9 +33,7 @@ export async function startEnrollmentInLogin<Id extends SecondFactorId>(
   ports: SecondFactorStepPorts,
   { factor, request, hostname, rp }: LoginEnrollment<Id> & AtHost,
 ): Promise<StartedEnrollment<FactorSetups[Id]>> {
-  const { identity } = await identityOf(ports, request)
-  refuseReused(ports, request)
-  await refuseUnproven(ports, { factor, identityId: identity.id }, request.secondary.factors)
+  const { identity } = await ownerWhoMayEnroll(ports, { factor, request })
   const enrollee = { identity, owner: loginOwner(request), hostname, rp }
   const started = await secondFactor(factor).enrollment.start(ports, enrollee)
   if (started === 'gone') throw startAgain('identity-missing')
@@ -67,10 +65,8 @@ export async function verifyEnrollmentInLogin(
   },
 ): Promise<LoginStep> {
   const { factor, request, answer, caller, rp } = submission
-  const { identity, policy } = await identityOf(ports, request)
+  const { identity, policy } = await ownerWhoMayEnroll(ports, { factor, request })
   const { id: identityId } = identity
-  refuseReused(ports, request)
-  await refuseUnproven(ports, { factor, identityId }, request.secondary.factors)
   const prover = { identityId, owner: loginOwner(request), rp, caller }
   const verdict = await secondFactor(factor).enrollment.prove(ports, prover, answer)
   if (verdict.verdict === 'not-started') throw await notPending(ports, request)
@@ -119,12 +115,17 @@ export async function cancelEnrollmentInLogin(
   if (outcome === 'verified') throw new Failure('MFA_EXISTS')
 }
 
-/** D-465: a session that single sign-on reuses may be hours old, and its user gone. */
-function refuseReused(
-  { clock }: Pick<SecondFactorStepPorts, 'clock'>,
-  { primary }: PartiallyAuthenticated,
+/** Throws LOGIN_TOO_OLD, FACTOR_NOT_PROVEN. */
+async function ownerWhoMayEnroll(
+  ports: SecondFactorStepPorts,
+  { factor, request }: LoginEnrollment<SecondFactorId>,
 ) {
-  if (!isRecentLogin(primary, clock.now())) throw new Failure('LOGIN_TOO_OLD')
+  const owner = await identityOf(ports, request)
+  // D-465: a session that single sign-on reuses may be hours old, and its user gone.
+  if (!isRecentLogin(request.primary, ports.clock.now())) throw new Failure('LOGIN_TOO_OLD')
+  const { id: identityId } = owner.identity
+  await refuseUnproven(ports, { factor, identityId }, request.secondary.factors)
+  return owner
 }
 
 async function identityOf(ports: SecondFactorStepPorts, { primary }: PartiallyAuthenticated) {
