@@ -17,7 +17,9 @@ export type Introspection =
   | { readonly isActive: false }
   | ({ readonly isActive: true; readonly kind: 'access' | 'refresh' } & Told)
 
-/** The second part is for an access token: RFC 9470 §6.2, RFC 8705 §3.1; the key also for a refresh token: RFC 9449 §6.2. */
+/**
+ * The second part is for an access token: RFC 9470 §6.2, RFC 8705 §3.1. A refresh token has the key of it: RFC 9449 §6.2.
+ */
 type Told = Pick<
   AccessToken,
   'identityId' | 'sessionId' | 'clientId' | 'issuer' | 'scope' | 'issuedAt' | 'expiresAt'
