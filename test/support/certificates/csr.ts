@@ -58,7 +58,9 @@ export interface MadeCsr {
   readonly keyPem: string
 }
 
-export async function makeCsr(wanted: WantedCsr = {}): Promise<MadeCsr> {
+/** By openssl, unless any request will do: that one is written here, which takes no process. */
+export async function makeCsr(wanted?: WantedCsr): Promise<MadeCsr> {
+  if (wanted === undefined) return anyCsr()
   const { key = 'P-256', subject = '/CN=laptop/O=Example', options = [], config = [] } = wanted
   const lines = ['[req]', 'distinguished_name=name', 'utf8=yes', ...config, '[name]']
   const { text: keyPem, out: pem } = await runOpenssl(
@@ -69,6 +71,14 @@ export async function makeCsr(wanted: WantedCsr = {}): Promise<MadeCsr> {
     { cnf: `${lines.join('\n')}\n` },
   )
   return { pem, keyPem }
+}
+
+/** The same as openssl makes without further wishes. */
+function anyCsr(): MadeCsr {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const subject = Buffer.concat([namePart('CN', 'laptop'), namePart('O', 'Example')])
+  const keyPem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
+  return { pem: handMadeCsr({ privateKey, subject }), keyPem }
 }
 
 /** Tag, length, content, for contents below 16 MiB. */
