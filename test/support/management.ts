@@ -75,7 +75,7 @@ export async function administrate(
 
 /** A service whose clock stands still, and its administrator. */
 export async function startHeld(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   options: ServiceOptions = {},
 ): Promise<{ readonly service: RunningService; readonly admin: Administrator }> {
   const service = await startService(t, options)

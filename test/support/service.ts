@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import { after, before, type TestContext } from 'node:test'
 import { parse, stringify } from 'yaml'
 import { openHome } from '../../src/app/installation/home.ts'
 import { type Instance, startInstance } from '../../src/app/instance.ts'
@@ -60,7 +60,10 @@ export interface Service {
   stop(): Promise<void>
 }
 
-export async function startService(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
+export async function startService(
+  t: Pick<TestContext, 'after'>,
+  options: ServiceOptions = {},
+): Promise<Service> {
   const clock = options.clock ?? new TestClock()
   const home = options.home ?? (await temporaryFolder(t))
   if (canStartInCopy(options)) await copyInstalledHome(home, reserveInstallation(t))
@@ -125,11 +128,27 @@ export async function startService(t: TestContext, options: ServiceOptions = {})
   }
 }
 
+/**
+ * Returns what all tests of a `describe` share, which calls this: it starts before the first of them and ends after the
+ * last. For tests that use only what they make themselves, and leave the clock alone.
+ */
+export function forAll<T extends object>(start: (t: Pick<TestContext, 'after'>) => Promise<T>): T {
+  const shared = {} as T
+  const ends: (() => unknown)[] = []
+  before(async () => {
+    Object.assign(shared, await start({ after: (end) => ends.push(end as () => unknown) }))
+  })
+  after(async () => {
+    for (const end of ends) await end()
+  })
+  return shared
+}
+
 /** The installations whose copies belong to tests that have not ended (D-301). */
 const reserved = new Set<number>()
 
 /** The first installation that no running test has: two services of one test are never copies of the same one. */
-function reserveInstallation(t: TestContext): number {
+function reserveInstallation(t: Pick<TestContext, 'after'>): number {
   let installation = 0
   while (reserved.has(installation)) installation += 1
   reserved.add(installation)
@@ -183,7 +202,7 @@ export function serviceAt(service: Service, baseUrl: string): Service {
 }
 
 /** A folder that is gone after the test. */
-export async function temporaryFolder(t: TestContext): Promise<string> {
+export async function temporaryFolder(t: Pick<TestContext, 'after'>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-test-'))
   // A service that is stopping may still write a file into it, so try again.
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }))
