@@ -4,7 +4,7 @@
  * likes and from everywhere a code is asked for.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { milliseconds, minutes, seconds } from '../../../src/base/time/duration.ts'
 import type { Reply } from '../../support/http-client.ts'
 import {
@@ -21,7 +21,7 @@ import {
 import { authenticate, CLIENT_API, callsOf, legacyToken } from '../../support/login/legacy.ts'
 import { answerOf } from '../../support/login/login.ts'
 import { assertRefused, startHeld } from '../../support/management.ts'
-import type { Service } from '../../support/service.ts'
+import { forAll, type Service } from '../../support/service.ts'
 import { sql } from '../../support/stores/sql.ts'
 
 async function guess(
@@ -51,47 +51,117 @@ function assertBlocked(reply: Reply): number {
   return Number(after)
 }
 
-test('R088: a wrong code is 400 and leaves the login partially authenticated', async (t) => {
-  const { service, admin } = await startHeld(t)
-  const ada = await enrolledPerson(service, admin)
-  const { authRequestId } = await partialLogin(service, ada)
-  await guess(service, ada, authRequestId, 9)
-  const queries = await service.call(`/oidc/login/auth-queries?id=${authRequestId}`)
-  assert.equal(queries.json().authQueries[0].typeId, 'MFA')
-  const reply = await submitCode(service, authRequestId, ada.app.code())
-  assert.ok(answerOf(reply).get('code'), 'the tenth may still be right')
-})
+describe('a wrong code', () => {
+  const held = forAll((t) =>
+    startHeld(t, { config: { edge: { limits: { failuresPerAddress: 0 } } } }),
+  )
 
-test('R086: ten wrong codes end the login, and not even the password brings it back', async (t) => {
-  const { service, admin } = await startHeld(t)
-  const ada = await enrolledPerson(service, admin)
-  const { authRequestId: id } = await partialLogin(service, ada)
-  await guess(service, ada, id, 10)
-  const { username, password } = ada
-  for (const reply of [
-    await submitCode(service, id, ada.app.code()),
-    await service.call('/oidc/login/username', { json: { id, username, password } }),
-    await service.call(`/oidc/login/auth-queries?id=${id}`),
-    await service.call(`/oidc/login/username?id=${id}`),
-    await startEnrollment(service, id),
-  ]) {
-    assertRefused(reply, 400, 'INVALID_AUTH_REQUEST')
-    assert.match(reply.json().error.message, /start again/)
-  }
-})
+  test('R088: a wrong code is 400 and leaves the login partially authenticated', async () => {
+    const { service, admin } = held
+    const ada = await enrolledPerson(service, admin)
+    const { authRequestId } = await partialLogin(service, ada)
+    await guess(service, ada, authRequestId, 9)
+    const queries = await service.call(`/oidc/login/auth-queries?id=${authRequestId}`)
+    assert.equal(queries.json().authQueries[0].typeId, 'MFA')
+    const reply = await submitCode(service, authRequestId, ada.app.code())
+    assert.ok(answerOf(reply).get('code'), 'the tenth may still be right')
+  })
 
-test('R086: the wrong codes of one login count together, also when the password is proven again', async (t) => {
-  const { service, admin } = await startHeld(t)
-  const ada = await enrolledPerson(service, admin)
-  const { authRequestId: id } = await partialLogin(service, ada)
-  const { username, password } = ada
-  for (const times of [4, 4]) {
-    await guess(service, ada, id, times)
-    const again = await service.call('/oidc/login/username', { json: { id, username, password } })
-    assert.equal(again.status, 200, again.text)
-  }
-  await guess(service, ada, id, 2)
-  assertRefused(await submitCode(service, id, ada.app.code()), 400, 'INVALID_AUTH_REQUEST')
+  test('R086: ten wrong codes end the login, and not even the password brings it back', async () => {
+    const { service, admin } = held
+    const ada = await enrolledPerson(service, admin)
+    const { authRequestId: id } = await partialLogin(service, ada)
+    await guess(service, ada, id, 10)
+    const { username, password } = ada
+    for (const reply of [
+      await submitCode(service, id, ada.app.code()),
+      await service.call('/oidc/login/username', { json: { id, username, password } }),
+      await service.call(`/oidc/login/auth-queries?id=${id}`),
+      await service.call(`/oidc/login/username?id=${id}`),
+      await startEnrollment(service, id),
+    ]) {
+      assertRefused(reply, 400, 'INVALID_AUTH_REQUEST')
+      assert.match(reply.json().error.message, /start again/)
+    }
+  })
+
+  test('R086: the wrong codes of one login count together, also when the password is proven again', async () => {
+    const { service, admin } = held
+    const ada = await enrolledPerson(service, admin)
+    const { authRequestId: id } = await partialLogin(service, ada)
+    const { username, password } = ada
+    for (const times of [4, 4]) {
+      await guess(service, ada, id, times)
+      const again = await service.call('/oidc/login/username', { json: { id, username, password } })
+      assert.equal(again.status, 200, again.text)
+    }
+    await guess(service, ada, id, 2)
+    assertRefused(await submitCode(service, id, ada.app.code()), 400, 'INVALID_AUTH_REQUEST')
+  })
+
+  test('D-18: a code where nothing is enrolled is a wrong code', async () => {
+    const { service, admin } = held
+    const policy = await totpPolicy(admin)
+    const bob = await admin.createIdentity({ password: PASSWORD, policy })
+    const { authRequestId } = await partialLogin(service, bob)
+    for (const code of ['123456', 'ABCDEF']) {
+      const reply = await submitCode(service, authRequestId, code)
+      assertRefused(reply, 400, 'MFA_INVALID_TOKEN')
+    }
+    // Pending is not enrolled: neither the app nor its recovery codes open anything yet.
+    const { app, recoveryCodes } = await scanned(service, authRequestId)
+    for (const code of [app.code(), recoveryCodes[0] ?? '']) {
+      const reply = await submitCode(service, authRequestId, code)
+      assertRefused(reply, 400, 'MFA_INVALID_TOKEN')
+    }
+  })
+
+  test('R086: guesses at the verification of an enrollment count the same', async () => {
+    const { service, admin } = held
+    const bob = await admin.createIdentity({ password: PASSWORD, policy: await totpPolicy(admin) })
+    const { authRequestId: id } = await partialLogin(service, bob)
+    const { app } = await scanned(service, id)
+    for (let i = 0; i < 10; i += 1) {
+      const reply = await verifyEnrollment(service, id, app.wrongCode())
+      assertRefused(reply, 400, 'MFA_INVALID_TOKEN')
+    }
+    assertRefused(await verifyEnrollment(service, id, app.code()), 400, 'INVALID_AUTH_REQUEST')
+    const next = await partialLogin(service, bob)
+    const fresh = await scanned(service, next.authRequestId)
+    assertBlocked(await verifyEnrollment(service, next.authRequestId, fresh.app.code()))
+  })
+
+  test('D-18: wrong codes lock neither the password nor other identities', async () => {
+    const { service, admin } = held
+    const policy = await admin.createPolicy({
+      primary: { updb: { allowed: true, maxAttempts: 2, lockoutDurationMinutes: 5 } },
+    })
+    const ada = await enrolledPerson(service, admin, { policy })
+    const bob = await enrolledPerson(service, admin, { policy })
+    await guessOnMany(service, ada, 10)
+    const { authRequestId } = await partialLogin(service, ada)
+    assertBlocked(await submitCode(service, authRequestId, ada.app.code()))
+    assert.equal((await authenticate(service, ada)).status, 200, 'her password still opens')
+    const other = await partialLogin(service, bob)
+    const reply = await submitCode(service, other.authRequestId, bob.app.code())
+    assert.ok(answerOf(reply).get('code'))
+  })
+
+  test('D-18: a hundred guesses at the same moment count as a hundred', async () => {
+    const { service, admin } = held
+    const ada = await enrolledPerson(service, admin)
+    const logins = []
+    for (let i = 0; i < 12; i += 1) logins.push(await partialLogin(service, ada))
+    const wrong = ada.app.wrongCode()
+    const replies = await Promise.all(
+      logins.flatMap(({ authRequestId }) =>
+        Array.from({ length: 9 }, () => submitCode(service, authRequestId, wrong)),
+      ),
+    )
+    const judged = replies.filter(({ status }) => status === 400)
+    assert.equal(judged.length, 10, 'no more than ten were looked at')
+    assert.equal(replies.filter(({ status }) => status === 429).length, replies.length - 10)
+  })
 })
 
 test('D-18: ten in a row over several logins are answered 429, with a wait that grows', async (t) => {
@@ -156,38 +226,6 @@ test('D-18: after a block and a right code, the first block is short again', asy
   assert.equal(await firstBlock(), first)
 })
 
-test('D-18: a code where nothing is enrolled is a wrong code', async (t) => {
-  const { service, admin } = await startHeld(t)
-  const policy = await totpPolicy(admin)
-  const bob = await admin.createIdentity({ password: PASSWORD, policy })
-  const { authRequestId } = await partialLogin(service, bob)
-  for (const code of ['123456', 'ABCDEF']) {
-    const reply = await submitCode(service, authRequestId, code)
-    assertRefused(reply, 400, 'MFA_INVALID_TOKEN')
-  }
-  // Pending is not enrolled: neither the app nor its recovery codes open anything yet.
-  const { app, recoveryCodes } = await scanned(service, authRequestId)
-  for (const code of [app.code(), recoveryCodes[0] ?? '']) {
-    const reply = await submitCode(service, authRequestId, code)
-    assertRefused(reply, 400, 'MFA_INVALID_TOKEN')
-  }
-})
-
-test('R086: guesses at the verification of an enrollment count the same', async (t) => {
-  const { service, admin } = await startHeld(t)
-  const bob = await admin.createIdentity({ password: PASSWORD, policy: await totpPolicy(admin) })
-  const { authRequestId: id } = await partialLogin(service, bob)
-  const { app } = await scanned(service, id)
-  for (let i = 0; i < 10; i += 1) {
-    const reply = await verifyEnrollment(service, id, app.wrongCode())
-    assertRefused(reply, 400, 'MFA_INVALID_TOKEN')
-  }
-  assertRefused(await verifyEnrollment(service, id, app.code()), 400, 'INVALID_AUTH_REQUEST')
-  const next = await partialLogin(service, bob)
-  const fresh = await scanned(service, next.authRequestId)
-  assertBlocked(await verifyEnrollment(service, next.authRequestId, fresh.app.code()))
-})
-
 test('R086: guesses in a session count for the same identity as guesses at a login', async (t) => {
   const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
@@ -223,38 +261,6 @@ test('R086: guesses in a session count for the same identity as guesses at a log
     )
   }
   assertBlocked(await submitCode(service, authRequestId, ada.app.code()))
-})
-
-test('D-18: wrong codes lock neither the password nor other identities', async (t) => {
-  const { service, admin } = await startHeld(t)
-  const policy = await admin.createPolicy({
-    primary: { updb: { allowed: true, maxAttempts: 2, lockoutDurationMinutes: 5 } },
-  })
-  const ada = await enrolledPerson(service, admin, { policy })
-  const bob = await enrolledPerson(service, admin, { policy })
-  await guessOnMany(service, ada, 10)
-  const { authRequestId } = await partialLogin(service, ada)
-  assertBlocked(await submitCode(service, authRequestId, ada.app.code()))
-  assert.equal((await authenticate(service, ada)).status, 200, 'her password still opens')
-  const other = await partialLogin(service, bob)
-  const reply = await submitCode(service, other.authRequestId, bob.app.code())
-  assert.ok(answerOf(reply).get('code'))
-})
-
-test('D-18: a hundred guesses at the same moment count as a hundred', async (t) => {
-  const { service, admin } = await startHeld(t)
-  const ada = await enrolledPerson(service, admin)
-  const logins = []
-  for (let i = 0; i < 12; i += 1) logins.push(await partialLogin(service, ada))
-  const wrong = ada.app.wrongCode()
-  const replies = await Promise.all(
-    logins.flatMap(({ authRequestId }) =>
-      Array.from({ length: 9 }, () => submitCode(service, authRequestId, wrong)),
-    ),
-  )
-  const judged = replies.filter(({ status }) => status === 400)
-  assert.equal(judged.length, 10, 'no more than ten were looked at')
-  assert.equal(replies.filter(({ status }) => status === 429).length, replies.length - 10)
 })
 
 test('R086: a login that was ended stays ended until it would have expired', async (t) => {
