@@ -3,7 +3,7 @@
  * D-52; R026, R083, R085, R090.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { minutes, seconds } from '../../../src/base/time/duration.ts'
 import { AuthenticateReply } from '../../../src/contract/current-api-session.ts'
 import { UptimeClock } from '../../support/clocks/uptime-clock.ts'
@@ -24,7 +24,7 @@ import {
 } from '../../support/login/legacy.ts'
 import { bearer } from '../../support/login/login.ts'
 import { administrate, assertRefused, startHeld } from '../../support/management.ts'
-import type { Service } from '../../support/service.ts'
+import { forAll, type Service } from '../../support/service.ts'
 import { installation } from '../../support/stores/instances.ts'
 import { migratedDatabase } from '../../support/stores/migrated-database.ts'
 import { sql } from '../../support/stores/sql.ts'
@@ -91,32 +91,123 @@ function assertUntouched(
   else assert.equal(reply.status, 401)
 }
 
-test('D-51: the answer to the login says what is outstanding, and where to send it', async (t) => {
-  const { service, admin } = await startHeld(t)
-  const policy = await totpPolicy(admin)
-  const bob = await admin.createIdentity({ password: PASSWORD, policy })
-  const ada = await enrolledPerson(service, admin)
-  for (const api of APIS) {
-    for (const [person, isTotpEnrolled] of [
-      [ada, true],
-      [bob, false],
-    ] as const) {
-      const reply = await authenticate(service, person, api)
-      assert.equal(reply.status, 200, reply.text)
-      assert.equal(reply.headers['totp-required'], 'true')
-      const body = reply.json()
-      assert.deepEqual(AuthenticateReply.parse(body), body)
-      assert.deepEqual(body.data.authQueries, [legacyTotpQuery(isTotpEnrolled)])
-      assert.equal(body.data.isMfaRequired, true)
-      assert.equal(body.data.isMfaComplete, false)
-      assert.deepEqual(body.data.amr, ['pwd'])
-      const call = callsOf(service, body.data.token)
-      const session = (await call(`${api}/current-api-session`)).json().data
-      assert.deepEqual(session.authQueries, body.data.authQueries)
-      assert.equal(session.isMfaRequired, true)
-      assert.equal(session.isMfaComplete, false)
+describe('a partial session', () => {
+  const held = forAll(startHeld)
+
+  test('D-51: the answer to the login says what is outstanding, and where to send it', async () => {
+    const { service, admin } = held
+    const policy = await totpPolicy(admin)
+    const bob = await admin.createIdentity({ password: PASSWORD, policy })
+    const ada = await enrolledPerson(service, admin)
+    for (const api of APIS) {
+      for (const [person, isTotpEnrolled] of [
+        [ada, true],
+        [bob, false],
+      ] as const) {
+        const reply = await authenticate(service, person, api)
+        assert.equal(reply.status, 200, reply.text)
+        assert.equal(reply.headers['totp-required'], 'true')
+        const body = reply.json()
+        assert.deepEqual(AuthenticateReply.parse(body), body)
+        assert.deepEqual(body.data.authQueries, [legacyTotpQuery(isTotpEnrolled)])
+        assert.equal(body.data.isMfaRequired, true)
+        assert.equal(body.data.isMfaComplete, false)
+        assert.deepEqual(body.data.amr, ['pwd'])
+        const call = callsOf(service, body.data.token)
+        const session = (await call(`${api}/current-api-session`)).json().data
+        assert.deepEqual(session.authQueries, body.data.authQueries)
+        assert.equal(session.isMfaRequired, true)
+        assert.equal(session.isMfaComplete, false)
+      }
     }
-  }
+  })
+
+  test('D-17: a recovery code completes a session, once', async () => {
+    const { service, admin } = held
+    const ada = await enrolledPerson(service, admin)
+    const code = (ada.recoveryCodes[0] ?? '').toLowerCase()
+    const mfa = `${CLIENT_API}/authenticate/mfa`
+    const call = callsOf(service, await legacyToken(service, ada))
+    assert.equal((await call(mfa, { json: { code } })).status, 200)
+    assert.equal((await call(`${CLIENT_API}/current-identity`)).status, 200)
+    const used = `identityId = "${ada.id}" and type = "mfa.recovery-code-used"`
+    assert.equal((await admin.get(`/events?filter=${encodeURIComponent(used)}`)).length, 1)
+    const other = callsOf(service, await legacyToken(service, ada))
+    assertRefused(await other(mfa, { json: { code } }), 400, 'MFA_INVALID_TOKEN')
+  })
+
+  test('API 3.1: POST /authenticate/mfa where nothing is enrolled is 409', async () => {
+    const { service, admin } = held
+    const policy = await totpPolicy(admin)
+    for (const identity of [{ policy }, {}]) {
+      const bob = await admin.createIdentity({ password: PASSWORD, ...identity })
+      const call = callsOf(service, await legacyToken(service, bob))
+      for (const api of APIS) {
+        const reply = await call(`${api}/authenticate/mfa`, { json: { code: '00000x' } })
+        assertRefused(reply, 409, 'MFA_NOT_ENROLLED')
+      }
+    }
+  })
+
+  test('D-13: the code of another identity completes nothing', async () => {
+    const { service, admin } = held
+    const [ada, bob] = [await enrolledPerson(service, admin), await enrolledPerson(service, admin)]
+    const call = callsOf(service, await legacyToken(service, ada))
+    const json = { code: bob.app.code() }
+    assertRefused(await call(`${CLIENT_API}/authenticate/mfa`, { json }), 400, 'MFA_INVALID_TOKEN')
+    assertPartial(await call(`${CLIENT_API}/current-identity`), true)
+  })
+
+  // Attack: somebody has the password of a person with an app, and wants an app of his own in its place.
+  test('R090: a partial session can neither replace nor remove nor see a verified app', async () => {
+    const { service, admin } = held
+    const ada = await enrolledPerson(service, admin)
+    const call = callsOf(service, await legacyToken(service, ada))
+    for (const api of APIS) {
+      const mfa = `${api}/current-identity/mfa`
+      const started = await call(mfa, { method: 'POST' })
+      assertRefused(started, 409, 'MFA_EXISTS')
+      const read = await call(mfa)
+      assert.equal(read.status, 200, read.text)
+      assert.equal(read.json().data.isVerified, true)
+      assert.equal(read.text.includes('otpauth'), false)
+      assertRefused(await call(`${mfa}/qr-code`), 404, 'MFA_ENROLLMENT_NOT_STARTED')
+      const verify = await call(`${mfa}/verify`, { json: { code: ada.app.code() } })
+      assertRefused(verify, 404, 'MFA_ENROLLMENT_NOT_STARTED')
+      for (const options of [{}, { json: { code: ada.app.code() } }]) {
+        assertPartial(await call(mfa, { method: 'DELETE', ...options }), true)
+      }
+      assertPartial(await call(`${mfa}/recovery-codes`), true)
+      const renewed = await call(`${mfa}/recovery-codes`, { json: { code: ada.app.code() } })
+      assertPartial(renewed, true)
+    }
+    const json = { code: ada.app.code() }
+    const done = await call(`${CLIENT_API}/authenticate/mfa`, { json })
+    assert.equal(done.status, 200, 'none of that burnt the code')
+  })
+
+  test('D-51: verifying an enrollment completes the session that began it, and no other', async () => {
+    const { service, admin } = held
+    const bob = await admin.createIdentity({ password: PASSWORD, policy: await totpPolicy(admin) })
+    const call = callsOf(service, await legacyToken(service, bob))
+    const other = callsOf(service, await legacyToken(service, bob))
+    const mfa = `${CLIENT_API}/current-identity/mfa`
+    const { provisioningUrl } = (await call(mfa, { method: 'POST' })).json().data
+    const app = authenticatorApp(provisioningUrl, service.clock)
+    assertPartial(await call(`${CLIENT_API}/current-identity`), false)
+    const verified = await call(`${mfa}/verify`, { json: { code: app.code() } })
+    assert.equal(verified.status, 200, verified.text)
+    assert.equal((await call(`${CLIENT_API}/current-identity`)).status, 200)
+    assertPartial(await other(`${CLIENT_API}/current-identity`), true)
+  })
+
+  test('R026: the token of a partial session is not a bearer token either', async () => {
+    const { service, admin } = held
+    const ada = await enrolledPerson(service, admin)
+    const token = await legacyToken(service, ada)
+    const reply = await service.call(`${CLIENT_API}/current-identity`, bearer(token))
+    assertRefused(reply, 401, 'UNAUTHORIZED')
+  })
 })
 
 for (const api of APIS) {
@@ -163,42 +254,6 @@ for (const api of APIS) {
   })
 }
 
-test('D-17: a recovery code completes a session, once', async (t) => {
-  const { service, admin } = await startHeld(t)
-  const ada = await enrolledPerson(service, admin)
-  const code = (ada.recoveryCodes[0] ?? '').toLowerCase()
-  const mfa = `${CLIENT_API}/authenticate/mfa`
-  const call = callsOf(service, await legacyToken(service, ada))
-  assert.equal((await call(mfa, { json: { code } })).status, 200)
-  assert.equal((await call(`${CLIENT_API}/current-identity`)).status, 200)
-  const used = `identityId = "${ada.id}" and type = "mfa.recovery-code-used"`
-  assert.equal((await admin.get(`/events?filter=${encodeURIComponent(used)}`)).length, 1)
-  const other = callsOf(service, await legacyToken(service, ada))
-  assertRefused(await other(mfa, { json: { code } }), 400, 'MFA_INVALID_TOKEN')
-})
-
-test('API 3.1: POST /authenticate/mfa where nothing is enrolled is 409', async (t) => {
-  const { service, admin } = await startHeld(t)
-  const policy = await totpPolicy(admin)
-  for (const identity of [{ policy }, {}]) {
-    const bob = await admin.createIdentity({ password: PASSWORD, ...identity })
-    const call = callsOf(service, await legacyToken(service, bob))
-    for (const api of APIS) {
-      const reply = await call(`${api}/authenticate/mfa`, { json: { code: '00000x' } })
-      assertRefused(reply, 409, 'MFA_NOT_ENROLLED')
-    }
-  }
-})
-
-test('D-13: the code of another identity completes nothing', async (t) => {
-  const { service, admin } = await startHeld(t)
-  const [ada, bob] = [await enrolledPerson(service, admin), await enrolledPerson(service, admin)]
-  const call = callsOf(service, await legacyToken(service, ada))
-  const json = { code: bob.app.code() }
-  assertRefused(await call(`${CLIENT_API}/authenticate/mfa`, { json }), 400, 'MFA_INVALID_TOKEN')
-  assertPartial(await call(`${CLIENT_API}/current-identity`), true)
-})
-
 test('R085: of one code on many sessions at the same moment one is completed', async (t) => {
   const { service, admin } = await startHeld(t)
   const ada = await enrolledPerson(service, admin)
@@ -215,49 +270,6 @@ test('R085: of one code on many sessions at the same moment one is completed', a
      and session_id is not null and details like '%otp%'`,
   )
   assert.equal(Number(counted?.['n']), 1, 'R109')
-})
-
-// Attack: somebody has the password of a person with an app, and wants an app of his own in its place.
-test('R090: a partial session can neither replace nor remove nor see a verified app', async (t) => {
-  const { service, admin } = await startHeld(t)
-  const ada = await enrolledPerson(service, admin)
-  const call = callsOf(service, await legacyToken(service, ada))
-  for (const api of APIS) {
-    const mfa = `${api}/current-identity/mfa`
-    const started = await call(mfa, { method: 'POST' })
-    assertRefused(started, 409, 'MFA_EXISTS')
-    const read = await call(mfa)
-    assert.equal(read.status, 200, read.text)
-    assert.equal(read.json().data.isVerified, true)
-    assert.equal(read.text.includes('otpauth'), false)
-    assertRefused(await call(`${mfa}/qr-code`), 404, 'MFA_ENROLLMENT_NOT_STARTED')
-    const verify = await call(`${mfa}/verify`, { json: { code: ada.app.code() } })
-    assertRefused(verify, 404, 'MFA_ENROLLMENT_NOT_STARTED')
-    for (const options of [{}, { json: { code: ada.app.code() } }]) {
-      assertPartial(await call(mfa, { method: 'DELETE', ...options }), true)
-    }
-    assertPartial(await call(`${mfa}/recovery-codes`), true)
-    const renewed = await call(`${mfa}/recovery-codes`, { json: { code: ada.app.code() } })
-    assertPartial(renewed, true)
-  }
-  const json = { code: ada.app.code() }
-  const done = await call(`${CLIENT_API}/authenticate/mfa`, { json })
-  assert.equal(done.status, 200, 'none of that burnt the code')
-})
-
-test('D-51: verifying an enrollment completes the session that began it, and no other', async (t) => {
-  const { service, admin } = await startHeld(t)
-  const bob = await admin.createIdentity({ password: PASSWORD, policy: await totpPolicy(admin) })
-  const call = callsOf(service, await legacyToken(service, bob))
-  const other = callsOf(service, await legacyToken(service, bob))
-  const mfa = `${CLIENT_API}/current-identity/mfa`
-  const { provisioningUrl } = (await call(mfa, { method: 'POST' })).json().data
-  const app = authenticatorApp(provisioningUrl, service.clock)
-  assertPartial(await call(`${CLIENT_API}/current-identity`), false)
-  const verified = await call(`${mfa}/verify`, { json: { code: app.code() } })
-  assert.equal(verified.status, 200, verified.text)
-  assert.equal((await call(`${CLIENT_API}/current-identity`)).status, 200)
-  assertPartial(await other(`${CLIENT_API}/current-identity`), true)
 })
 
 test('D-465: a policy that demands a code is not met by an app that an old session sets up', async (t) => {
@@ -277,14 +289,6 @@ test('D-465: a policy that demands a code is not met by an app that an old sessi
   const code = authenticatorApp(provisioningUrl, service.clock).code()
   assertRefused(await call(`${mfa}/verify`, { json: { code } }), 403, 'LOGIN_TOO_OLD')
   assertPartial(await call(`${CLIENT_API}/current-identity`), false)
-})
-
-test('R026: the token of a partial session is not a bearer token either', async (t) => {
-  const { service, admin } = await startHeld(t)
-  const ada = await enrolledPerson(service, admin)
-  const token = await legacyToken(service, ada)
-  const reply = await service.call(`${CLIENT_API}/current-identity`, bearer(token))
-  assertRefused(reply, 401, 'UNAUTHORIZED')
 })
 
 test('D-36: a session that one instance completes is complete on the other within a second', async (t) => {
