@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 
 /** Listens on this machine, by default at a free port. Ends with the test, with its connections. Returns the port. */
 export async function listenUntilEnd(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   server: Server,
   { port = 0, host = '127.0.0.1' }: { readonly port?: number; readonly host?: string } = {},
 ): Promise<number> {

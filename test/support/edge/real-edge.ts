@@ -47,7 +47,7 @@ export interface RealEdge extends Omit<NewRouter, 'certificate'> {
 }
 
 export async function startRealEdge(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   service: Pick<Service, 'baseUrl' | 'call' | 'ca'>,
   given: {
     readonly made?: Omit<NewRouter, 'certificate'>

@@ -29,7 +29,7 @@ export interface NewRouter {
 }
 
 export async function makeRouter(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   service: Pick<RunningService, 'baseUrl' | 'call' | 'ca'>,
   type = 'Router',
 ): Promise<NewRouter> {

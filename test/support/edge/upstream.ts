@@ -37,7 +37,7 @@ export interface UpstreamOptions {
 }
 
 export async function startUpstream(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   options: UpstreamOptions = {},
 ): Promise<TestUpstream> {
   const requests: SeenRequest[] = []
