@@ -7,13 +7,14 @@ import { after, test } from 'node:test'
 import { Client } from 'pg'
 import { eventually } from '../support/eventually.ts'
 import type { Reply } from '../support/http-client.ts'
-import { homeWithDatabase } from '../support/process/child-home.ts'
+import { changeConfig, readConfig } from '../support/process/child-home.ts'
 import {
   type ChildService,
   spawnLatchkey,
   startChild,
   waitFor,
 } from '../support/process/child-service.ts'
+import { preparedHomeOn } from '../support/process/prepared-home.ts'
 import { ADMIN } from '../support/service.ts'
 import { startCable } from '../support/stores/cable.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
@@ -48,9 +49,12 @@ async function untilHealth(service: ChildService, status: 200 | 503): Promise<vo
 }
 
 test('drops silent connections, answers calls, recovers, and can be stopped', limit, async (t) => {
-  const postgres = await startPostgres()
-  const cable = await startCable(t, await postgres.freshDatabase())
-  const service = await startChild(t, { home: await homeWithDatabase(t, cable.url) })
+  const home = await preparedHomeOn(t, 'PostgreSQL')
+  const cable = await startCable(t, (await readConfig(home)).db)
+  await changeConfig(home, (config) => {
+    config.db = cable.url
+  })
+  const service = await startChild(t, { home })
   assert.equal((await logIn(service)).status, 200)
   // Make the pool open more than one connection.
   await Promise.all([logIn(service), logIn(service), logIn(service)])
@@ -95,13 +99,9 @@ test('drops silent connections, answers calls, recovers, and can be stopped', li
 })
 
 test('SIGTERM stops a start that waits for a database that does not respond', limit, async (t) => {
-  const postgres = await startPostgres()
-  const url = await postgres.freshDatabase()
-  const home = await homeWithDatabase(t, url)
-  const first = await startChild(t, { home })
-  await first.stop()
+  const home = await preparedHomeOn(t, 'PostgreSQL')
   // Another session holds the lock of the migrations, as a migrating instance does: a start waits for it.
-  const holder = await lockMigrations(url)
+  const holder = await lockMigrations((await readConfig(home)).db)
   t.after(() => holder.end())
   const child = spawnLatchkey(t, ['run', '--home', home])
   await waitFor(
