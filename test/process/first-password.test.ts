@@ -10,7 +10,7 @@ import { beginLogin, submitPassword } from '../support/login/login.ts'
 import { homeWithDatabase, missingHome } from '../support/process/child-home.ts'
 import { startChild } from '../support/process/child-service.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
-import { ADMIN, temporaryFolder } from '../support/service.ts'
+import { ADMIN, startService, temporaryFolder } from '../support/service.ts'
 
 async function modeOf(path: string): Promise<string> {
   return ((await stat(path)).mode & 0o777).toString(8)
@@ -64,9 +64,9 @@ test('a given password that is too short is refused, and the next start can have
 
 test('a drawn password is handed over even when the start fails after it', async (t) => {
   // The port is taken when the service listens: what it has made by then is kept, so its password must be known.
-  const first = await startChild(t)
+  const { port } = new URL((await startService(t)).baseUrl)
   const home = await homeWithDatabase(t)
-  const refused = await runLatchkey(t, ['run', '--home', home, '--port', String(first.port)])
+  const refused = await runLatchkey(t, ['run', '--home', home, '--port', port])
   assert.equal(refused.code, 1)
   assert.match(refused.stdout, /the password is in /)
   assert.ok((await readFile(join(home, 'admin-password'), 'utf8')).length > 20)

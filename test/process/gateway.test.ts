@@ -302,7 +302,7 @@ test('a controller that is killed and comes back is followed on: connections sta
   )
   assert.equal((await pass(t, edge, traveller))?.status, 200)
 
-  const second = await startChild(t, { home: first.home, environment })
+  const second = await startService(t, { home: first.home, environment })
   const admin = await administrate(second)
   assert.equal(tunnel.socket.destroyed, false)
   await admin.act('PATCH', `/identities/${zoe.id}`, { roleAttributes: [] })

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { useWorkers } from '../support/process/child-home.ts'
 import { startChild } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
+import { startService } from '../support/service.ts'
 
 function ask(port: number, host: string, method = 'GET') {
   return new Promise<http.IncomingMessage & { text: string }>((resolve, reject) => {
@@ -24,8 +25,8 @@ for (const workers of [1, 2]) {
   test(`plain HTTP is redirected with ${workers} worker(s)`, async (t) => {
     const home = await preparedHome(t)
     await useWorkers(home, workers)
-    const service = await startChild(t, { home })
-    const { port } = service
+    const service = await (workers === 1 ? startService(t, { home }) : startChild(t, { home }))
+    const port = Number(new URL(service.baseUrl).port)
     const reply = await ask(port, `127.0.0.1:${port}`)
     assert.equal(reply.statusCode, 308)
     assert.equal(reply.headers.location, `https://127.0.0.1:${port}/account?a=b`)

@@ -8,6 +8,7 @@ import { fixPort, missingHome, readConfig, useWorkers } from '../support/process
 import { startChild } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { runLatchkey } from '../support/process/run-command.ts'
+import { startService } from '../support/service.ts'
 
 test('a second instance on the same home is refused when it would use the same port', async (t) => {
   const home = await preparedHome(t)
@@ -51,9 +52,9 @@ test('a second instance on the same home is refused when it would use the same p
 })
 
 test('D-337: a first start on a taken port says so, names the ways on, and creates nothing', async (t) => {
-  const first = await startChild(t)
+  const first = await startService(t)
   const home = await missingHome(t)
-  const { port } = first
+  const port = Number(new URL(first.baseUrl).port)
   const refused = await runLatchkey(t, ['run', '--home', home], {
     environment: { LATCHKEY_ADDRESS: `localhost:${port}` },
   })
