@@ -39,10 +39,10 @@ function facts(presentation: Presentation, certificate: ShownCertificate): SafeH
   return html`<dl class="facts wide">
 <dt>${say('certificates.fingerprint')}</dt><dd>${grouped(fingerprint)}</dd>
 <dt>${say('certificates.from')}</dt><dd>${when(presentation, notBefore)}</dd>
-<dt>${say('certificates.until')}</dt><dd>${when(presentation, notAfter)}${isExpired ? html` <span class="badge bad">${say('certificates.expired')}</span>` : undefined}</dd>
+<dt>${say('certificates.until')}</dt><dd>${when(presentation, notAfter)}${isExpired && html` <span class="badge bad">${say('certificates.expired')}</span>`}</dd>
 <dt>${say('certificates.by')}</dt><dd>${isIssuedByNetwork ? say('certificates.network') : say('certificates.others')}</dd>
-${renewalFingerprint === undefined ? undefined : html`<dt>${say('certificates.renewal')}</dt><dd>${grouped(renewalFingerprint)}</dd>\n`}</dl>
-${renewalFingerprint === undefined ? undefined : html`<p>${say('certificates.renewing')}</p>\n`}<p class="note">${isIssuedByNetwork ? say('certificates.programs') : say('certificates.elsewhere')}</p>
+${renewalFingerprint !== undefined && html`<dt>${say('certificates.renewal')}</dt><dd>${grouped(renewalFingerprint)}</dd>\n`}</dl>
+${renewalFingerprint !== undefined && html`<p>${say('certificates.renewing')}</p>\n`}<p class="note">${isIssuedByNetwork ? say('certificates.programs') : say('certificates.elsewhere')}</p>
 `
 }
 

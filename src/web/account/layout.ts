@@ -51,7 +51,7 @@ export function accountLayout(
   const { say } = presentation
   const heading = title ?? say(`page.${page}`)
   const links = (Object.keys(PAGE_PATHS) as AccountPage[]).map((one) => {
-    const current = one === page ? html` aria-current="page"` : undefined
+    const current = one === page && html` aria-current="page"`
     return html`<li><a href="${PAGE_PATHS[one]}"${current}>${say(`page.${one}`)}</a></li>\n`
   })
   return frame(presentation, {

@@ -1,6 +1,6 @@
 /** GET /account: an overview with a link to each page. */
 import type { Instant } from '../../base/time/instant.ts'
-import { html, type SafeHtml } from '../login/html.ts'
+import { type HtmlValue, html, type SafeHtml } from '../login/html.ts'
 import type { Presentation } from '../login/presentation.ts'
 import { type AccountPage, accountLayout, type Frame, PAGE_PATHS } from './layout.ts'
 import { programOf } from './program.ts'
@@ -36,7 +36,7 @@ export function overviewPage(frame: Frame, page: OverviewPage): SafeHtml {
   const entry = (
     to: Exclude<AccountPage, 'overview'>,
     state: string | SafeHtml,
-    badge?: SafeHtml,
+    badge?: HtmlValue,
   ) =>
     html`<li>
 <h2><a href="${PAGE_PATHS[to]}">${say(`page.${to}`)}</a>${badge}</h2>
@@ -45,7 +45,7 @@ export function overviewPage(frame: Frame, page: OverviewPage): SafeHtml {
 `
   return accountLayout(frame, {
     page: 'overview',
-    content: html`<p>${fill('overview.signedInAs', { name: html`<bdi>${frame.name}</bdi>` })}${lastSignIn === undefined ? undefined : html` ${lastLine(presentation, lastSignIn)}`}</p>
+    content: html`<p>${fill('overview.signedInAs', { name: html`<bdi>${frame.name}</bdi>` })}${lastSignIn !== undefined && html` ${lastLine(presentation, lastSignIn)}`}</p>
 <ul class="entries">
 ${entry('sessions', count('overview.sessions', sessions))}${entry('password', say(hasPassword ? 'overview.password' : 'overview.noPassword'))}${entry(
   'totp',
@@ -65,11 +65,10 @@ ${entry('sessions', count('overview.sessions', sessions))}${entry('password', sa
     : fill(certificate.isExpired ? 'overview.certificateExpired' : 'overview.certificate', {
         time: when(presentation, certificate.notAfter),
       }),
-  certificate?.isExpired === true ? badge(presentation, 'warn') : undefined,
+  certificate?.isExpired && badge(presentation, 'warn'),
 )}${
-  consolePath === undefined
-    ? undefined
-    : html`<li>
+  consolePath !== undefined &&
+  html`<li>
 <h2><a href="${consolePath}">${say('overview.console')}</a></h2>
 <p>${say('overview.consoleState')}</p>
 </li>

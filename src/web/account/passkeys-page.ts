@@ -79,7 +79,7 @@ function entry(frame: Frame, passkey: ShownPasskey, { proof }: PasskeysPage): Sa
 <dl class="facts">
 <dt>${say('passkeys.created')}</dt><dd>${when(presentation, createdAt)}</dd>
 <dt>${say('passkeys.used')}</dt><dd>${lastUsedAt === undefined ? say('passkeys.never') : when(presentation, lastUsedAt)}</dd>
-${elsewhere === undefined ? undefined : html`<dt>${say('passkeys.host')}</dt><dd>${elsewhere}</dd>\n`}</dl>
+${elsewhere !== undefined && html`<dt>${say('passkeys.host')}</dt><dd>${elsewhere}</dd>\n`}</dl>
 <details>
 <summary aria-label="${say('passkeys.renameLabel', { name })}">${say('passkeys.rename')}</summary>
 ${form(formToken, PASSKEY_RENAME_PATH, renaming)}
@@ -88,15 +88,14 @@ ${form(formToken, PASSKEY_RENAME_PATH, renaming)}
 <summary aria-label="${say('passkeys.removeLabel', { name })}">${say('passkeys.remove')}</summary>
 <p>${say('passkeys.removeMessage')}</p>
 ${
-  proof === undefined
-    ? undefined
-    : passkeyForm(presentation, {
-        action: PASSKEY_REMOVE_PATH,
-        kind: 'get',
-        options: proof,
-        fields: { formToken: formToken(PASSKEY_REMOVE_PATH), passkey: id },
-        button: say('passkeys.removeWithPasskey'),
-      })
+  proof !== undefined &&
+  passkeyForm(presentation, {
+    action: PASSKEY_REMOVE_PATH,
+    kind: 'get',
+    options: proof,
+    fields: { formToken: formToken(PASSKEY_REMOVE_PATH), passkey: id },
+    button: say('passkeys.removeWithPasskey'),
+  })
 }
 ${form(formToken, PASSKEY_REMOVE_PATH, removing)}
 </details>
@@ -129,7 +128,7 @@ ${passkeyForm(presentation, {
   button: say('newPasskey.create'),
   content: html`<label for="passkey-name">${say('passkeys.name')}</label>
 <input id="passkey-name" name="name" type="text" maxlength="${LONGEST_NAME}" autocomplete="off" value="${say('passkeys.defaultName')}">
-${recoveryCodes.length === 0 ? undefined : savedCheck(presentation)}`,
+${recoveryCodes.length > 0 && savedCheck(presentation)}`,
 })}
 <p class="note"><a href="${PAGE_PATHS.passkeys}">${say('totp.cancel')}</a></p>
 ${HELPERS}

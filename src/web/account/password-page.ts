@@ -1,6 +1,6 @@
 /** GET /account/password, and the response to a change that failed. API 3.1: the form has the current password. */
 import { alert } from '../login/alert.ts'
-import { html, type SafeHtml } from '../login/html.ts'
+import { type HtmlValue, html, type SafeHtml } from '../login/html.ts'
 import { HELPERS } from '../login/look/helpers-script.ts'
 import { passwordField } from '../login/password-field.ts'
 import { accountLayout, type Frame, form, PAGE_PATHS } from './layout.ts'
@@ -28,11 +28,11 @@ function changing(
 ): SafeHtml {
   const { say } = presentation
   // The error describes the focused field, so that a screen reader announces it when the page opens.
-  const described = error === undefined ? undefined : html` aria-describedby="error" autofocus`
+  const described = error !== undefined && html` aria-describedby="error" autofocus`
   const field = (
     name: 'currentPassword' | 'password' | 'repeated',
     label: string,
-    attributes?: SafeHtml,
+    attributes?: HtmlValue,
   ) => {
     const autocomplete = name === 'currentPassword' ? 'current-password' : 'new-password'
     return html`${passwordField(presentation, { name, label, autocomplete, attributes })}\n`

@@ -40,9 +40,9 @@ export function sessionsPage(frame: Frame, page: SessionsPage): SafeHtml {
     error,
     // The button for all sessions comes first, not at the end of a long list.
     content: html`<p>${say('sessions.message')}</p>
-${alert(error, 'focused')}${total > 1 ? ending(frame, isFresh) : undefined}<ul class="entries">
+${alert(error, 'focused')}${total > 1 && ending(frame, isFresh)}<ul class="entries">
 ${sessions.map((session) => entry(frame, session, isFresh))}</ul>
-${total > 1 ? undefined : html`<p class="note">${say('sessions.noOthers')}</p>`}${left > 0 ? html`<p class="note">${count('sessions.more', left)}</p>` : undefined}`,
+${total <= 1 && html`<p class="note">${say('sessions.noOthers')}</p>`}${left > 0 && html`<p class="note">${count('sessions.more', left)}</p>`}`,
   })
 }
 
@@ -66,13 +66,13 @@ function entry(
 <button class="quiet" type="submit" aria-label="${label}">${say('sessions.end')}</button>`
   const isTold = userAgent === undefined || userAgent === program
   return html`<li>
-<h2>${isCurrent ? html`<span class="badge">${say('sessions.current')}</span> ` : undefined}<bdi>${program}</bdi></h2>
+<h2>${isCurrent && html`<span class="badge">${say('sessions.current')}</span> `}<bdi>${program}</bdi></h2>
 <dl class="facts">
 <dt>${say('sessions.address')}</dt><dd>${address}</dd>
 <dt>${say('sessions.created')}</dt><dd>${when(presentation, createdAt)}</dd>
-${lastActivityAt === undefined ? undefined : html`<dt>${say('sessions.lastActivity')}</dt><dd>${when(presentation, lastActivityAt)}</dd>\n`}<dt>${say('sessions.expires')}</dt><dd>${when(presentation, expiresAt)}</dd>
-${isTold ? undefined : html`<dt class="long">${say('sessions.userAgent')}</dt><dd class="long"><bdi>${userAgent}</bdi></dd>\n`}</dl>
-${isCurrent || !isFresh ? undefined : form(formToken, END_SESSION_PATH, button)}
+${lastActivityAt !== undefined && html`<dt>${say('sessions.lastActivity')}</dt><dd>${when(presentation, lastActivityAt)}</dd>\n`}<dt>${say('sessions.expires')}</dt><dd>${when(presentation, expiresAt)}</dd>
+${!isTold && html`<dt class="long">${say('sessions.userAgent')}</dt><dd class="long"><bdi>${userAgent}</bdi></dd>\n`}</dl>
+${!isCurrent && isFresh && form(formToken, END_SESSION_PATH, button)}
 </li>
 `
 }

@@ -20,9 +20,9 @@ export function totpOffPage(frame: Frame, { isFresh }: { isFresh: boolean }): Sa
   return accountLayout(frame, {
     page: 'totp',
     content: html`<p>${say('totp.off')}</p>
-${isFresh ? form(frame.formToken, TOTP_START_PATH, button) : undefined}
+${isFresh && form(frame.formToken, TOTP_START_PATH, button)}
 <p class="note">${say('enroll.apps')}</p>
-${isFresh ? undefined : confirmFirst(frame.presentation, 'totp')}`,
+${!isFresh && confirmFirst(frame.presentation, 'totp')}`,
   })
 }
 
@@ -79,9 +79,7 @@ ${form(frame.formToken, TOTP_REMOVE_PATH, coded('remove', say('totp.remove.submi
   function coded(name: 'renew' | 'remove', submit: string): SafeHtml {
     const message = error?.form === name ? error.message : undefined
     const described =
-      message === undefined
-        ? undefined
-        : html` aria-invalid="true" aria-describedby="error" autofocus`
+      message !== undefined && html` aria-invalid="true" aria-describedby="error" autofocus`
     return html`${alert(message)}<label for="${name}-code">${say('totp.code')}</label>
 <input id="${name}-code" class="code" name="code" type="text" required autocomplete="one-time-code" maxlength="20" autocapitalize="characters" autocorrect="off" spellcheck="false"${described}>
 <button class="quiet" type="submit">${submit}</button>`

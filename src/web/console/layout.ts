@@ -58,7 +58,7 @@ export function consoleLayout(frame: ConsoleFrame, page: ConsoleLayout): SafeHtm
   const { name, formToken } = frame
   const { section, title, lead, content, error, searched = '' } = page
   const entries = MENU.map(({ path, title: text }) => {
-    const current = path === section ? html` aria-current="page"` : undefined
+    const current = path === section && html` aria-current="page"`
     return html`<li><a href="${path}"${current}>${text}</a></li>\n`
   })
   return wholeConsolePage({

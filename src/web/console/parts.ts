@@ -49,7 +49,7 @@ export function table<Row>(
   const heads = columns.map(({ title, sort, look }) => {
     const content = sort === undefined ? title : html`<a href="${sort.href}">${title}</a>`
     const order = sort?.direction && `${sort.direction}ending`
-    return html`<th scope="col"${classOf(look)}${order === undefined ? undefined : html` aria-sort="${order}"`}>${content}</th>`
+    return html`<th scope="col"${classOf(look)}${order !== undefined && html` aria-sort="${order}"`}>${content}</th>`
   })
   const body = rows.map(
     (row) =>
@@ -62,12 +62,11 @@ ${body}</tbody>
 </table></div>`
 }
 
-const classOf = (look: string | undefined) =>
-  look === undefined ? undefined : html` class="${look}"`
+const classOf = (look: string | undefined) => look !== undefined && html` class="${look}"`
 
 /** Name and value pairs; a pair without a value is left out. */
 export function facts(pairs: readonly (readonly [string, HtmlValue])[]): SafeHtml {
-  const shown = pairs.filter(([, value]) => value !== undefined && value !== '')
+  const shown = pairs.filter(([, value]) => value !== undefined && value !== false && value !== '')
   return html`<dl class="facts">
 ${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>`
 }
@@ -128,7 +127,7 @@ export function pager({ offset, limit, total, at }: Pages): SafeHtml | undefined
   const before = Math.max(0, offset - limit)
   return html`<nav class="pager" aria-label="Pages">
 <span>${offset + 1}&ndash;${last} of ${total}</span>
-${offset > 0 ? html`<a rel="prev" href="${at(before)}">Previous</a>` : undefined}
-${last < total ? html`<a rel="next" href="${at(last)}">Next</a>` : undefined}
+${offset > 0 && html`<a rel="prev" href="${at(before)}">Previous</a>`}
+${last < total && html`<a rel="next" href="${at(last)}">Next</a>`}
 </nav>`
 }

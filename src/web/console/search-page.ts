@@ -25,19 +25,17 @@ export function searchPage(frame: ConsoleFrame, page: SearchPage): SafeHtml {
           'Type part of a name or username, or a whole external ID, session ID, request ID or certificate fingerprint (SHA-256).',
         )
       : html`${
-          session === undefined
-            ? undefined
-            : section(
-                session.isLive ? 'Live session' : 'Ended session',
-                html`<p><a href="${sessionPath(session.id)}"><code>${session.id}</code></a></p>`,
-              )
+          session !== undefined &&
+          section(
+            session.isLive ? 'Live session' : 'Ended session',
+            html`<p><a href="${sessionPath(session.id)}"><code>${session.id}</code></a></p>`,
+          )
         }${
-          requestId === undefined
-            ? undefined
-            : section(
-                'Request',
-                html`<p><a href="${explainPath(requestId)}">Why was <code>${requestId}</code> refused?</a></p>`,
-              )
-        }${identities.length === 0 ? undefined : identityTable(identities)}${isMore ? html`<p class="hint">There are more. Type more of the name.</p>` : undefined}`,
+          requestId !== undefined &&
+          section(
+            'Request',
+            html`<p><a href="${explainPath(requestId)}">Why was <code>${requestId}</code> refused?</a></p>`,
+          )
+        }${identities.length > 0 && identityTable(identities)}${isMore && html`<p class="hint">There are more. Type more of the name.</p>`}`,
   })
 }

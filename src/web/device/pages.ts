@@ -37,8 +37,7 @@ export function enterCodePage(presentation: Presentation, page: EnterCodePage): 
   const { say } = presentation
   const { value, error: kind } = page
   const error = kind === undefined ? undefined : say(`device.error.${kind}`)
-  const described =
-    error === undefined ? undefined : html` aria-invalid="true" aria-describedby="error"`
+  const described = error !== undefined && html` aria-invalid="true" aria-describedby="error"`
   return layout(presentation, {
     title: say('device.title'),
     error,
@@ -100,7 +99,7 @@ export function answeredPage(presentation: Presentation, note: DeviceNote): Safe
     title: say(`device.${note}.title`),
     // The notice is shown once.
     address: 'none',
-    content: html`<p role="status">${say(`device.${note}.message`)}</p>${note === 'approved' ? html`\n<p><a href="${PAGE_PATHS.sessions}">${say('device.approved.sessions')}</a></p>` : undefined}`,
+    content: html`<p role="status">${say(`device.${note}.message`)}</p>${note === 'approved' && html`\n<p><a href="${PAGE_PATHS.sessions}">${say('device.approved.sessions')}</a></p>`}`,
   })
 }
 

@@ -23,26 +23,19 @@ export function gatewayPage(presentation: Presentation, page: GatewayPage): Safe
     title,
     address: 'none',
     content: html`<p>${message}</p>
-${
-  link === undefined
-    ? undefined
-    : html`<p><a class="choice only" href="${link.to}">${link.label}</a></p>\n`
-}${
-  button === undefined
-    ? undefined
-    : html`<form method="post" action="${button.action}">
+${link !== undefined && html`<p><a class="choice only" href="${link.to}">${link.label}</a></p>\n`}${
+  button !== undefined &&
+  html`<form method="post" action="${button.action}">
 <button type="submit">${button.label}</button>
 </form>\n`
 }${
-  instead === undefined
-    ? undefined
-    : requestId === undefined
-      ? html`<p class="${isOnly ? 'note' : 'instead'}"><a href="${instead.to}">${instead.label}</a></p>\n`
-      : html`<p><a class="choice${isOnly ? ' only' : ''}" href="${instead.to}">${instead.label}</a></p>\n`
+  instead !== undefined &&
+  (requestId === undefined
+    ? html`<p class="${isOnly ? 'note' : 'instead'}"><a href="${instead.to}">${instead.label}</a></p>\n`
+    : html`<p><a class="choice${isOnly ? ' only' : ''}" href="${instead.to}">${instead.label}</a></p>\n`)
 }${
-  requestId === undefined
-    ? undefined
-    : html`<p class="reference">${say('requestId.label')}: <code>${requestId}</code></p>`
+  requestId !== undefined &&
+  html`<p class="reference">${say('requestId.label')}: <code>${requestId}</code></p>`
 }`,
   })
 }

@@ -29,7 +29,7 @@ ${mark(presentation)}
 <h1>${title}</h1>
 ${content}
 </main>
-${foot(presentation)}${script === undefined ? undefined : html`\n<script type="module">${script}</script>`}`,
+${foot(presentation)}${script !== undefined && html`\n<script type="module">${script}</script>`}`,
   })
 }
 

@@ -17,11 +17,10 @@ export interface MfaPage {
 export function mfaPage(presentation: Presentation, page: MfaPage): SafeHtml {
   const { say, fill } = presentation
   const { token, name, username, error } = page
-  const described = error === undefined ? undefined : html` aria-describedby="error"`
+  const described = error !== undefined && html` aria-describedby="error"`
   const password =
-    username === undefined
-      ? undefined
-      : html`<input type="text" name="username" value="${username}" autocomplete="username" hidden>
+    username !== undefined &&
+    html`<input type="text" name="username" value="${username}" autocomplete="username" hidden>
 ${passwordField(presentation, {
   name: 'password',
   label: say('signIn.password'),

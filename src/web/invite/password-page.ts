@@ -48,16 +48,16 @@ ${passwordField(presentation, {
   autocomplete: 'new-password',
 })}
 <button type="submit">${say('newPassword.submit')}</button>${
-    method === 'updb' && offersPasskey
-      ? html`\n<button class="quiet" type="submit" name="then" value="${THEN_PASSKEY}">${say('newPassword.passkey')}</button>`
-      : undefined
+    method === 'updb' &&
+    offersPasskey &&
+    html`\n<button class="quiet" type="submit" name="then" value="${THEN_PASSKEY}">${say('newPassword.passkey')}</button>`
   }`
   return inviteLayout(presentation, {
     title: texts.title,
     error,
     content: html`<p>${texts.message}</p>
 ${alert(error)}${tokenForm(INVITE_PATHS.password, token, fields)}${
-  method === 'updb' ? inProgram(presentation, token, 'latchkey enroll invitation.jwt') : undefined
+  method === 'updb' && inProgram(presentation, token, 'latchkey enroll invitation.jwt')
 }
 ${HELPERS}`,
   })

@@ -4,6 +4,6 @@ import { html, type SafeHtml } from './html.ts'
 /** `focused`: there is no field to correct, so the alert gets the focus. */
 export function alert(error: string | undefined, focused?: 'focused'): SafeHtml | undefined {
   if (error === undefined) return undefined
-  const focus = focused === undefined ? undefined : html` tabindex="-1" autofocus`
+  const focus = focused !== undefined && html` tabindex="-1" autofocus`
   return html`<p class="alert" id="error"${focus} role="alert">${error}</p>\n`
 }

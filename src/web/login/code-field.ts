@@ -15,9 +15,8 @@ const LONGEST = 20
 
 export function codeField({ label, keyboard, isFirst, error }: CodeField): SafeHtml {
   // The error describes the focused field, so that a screen reader announces it when the page opens.
-  const described =
-    error === undefined ? undefined : html` aria-invalid="true" aria-describedby="error"`
-  const focus = isFirst ? html` autofocus` : undefined
+  const described = error !== undefined && html` aria-invalid="true" aria-describedby="error"`
+  const focus = isFirst && html` autofocus`
   return html`${alert(error)}<label for="code">${label}</label>
 <input id="code" class="code" name="code" type="text" required autocomplete="one-time-code" inputmode="${keyboard}" maxlength="${LONGEST}" autocapitalize="characters" autocorrect="off" spellcheck="false"${described}${focus}>`
 }

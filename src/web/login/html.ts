@@ -6,9 +6,9 @@
 /** Text that is safe to send as HTML. Only the `html` tag creates it. */
 export type { SafeHtml }
 
-export type HtmlValue = SafeHtml | string | number | undefined | readonly HtmlValue[]
+export type HtmlValue = SafeHtml | string | number | false | undefined | readonly HtmlValue[]
 
-/** Escapes every value for text and for quoted attributes. Undefined becomes nothing; lists are joined. */
+/** Escapes every value for text and for quoted attributes. Undefined and false become nothing; lists are joined. */
 export function html(template: TemplateStringsArray, ...values: readonly HtmlValue[]): SafeHtml {
   const [first = '', ...rest] = template
   return new SafeHtml(rest.reduce((text, part, i) => text + render(values[i]) + part, first))
@@ -27,7 +27,7 @@ class SafeHtml {
 }
 
 function render(value: HtmlValue): string {
-  if (value === undefined) return ''
+  if (value === undefined || value === false) return ''
   if (value instanceof SafeHtml) return value.toString()
   if (Array.isArray(value)) return value.map(render).join('')
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)

@@ -72,11 +72,10 @@ export function foot(
   const { say, branding } = presentation
   const { support } = branding
   const help =
-    support === undefined
-      ? undefined
-      : html`<p><a href="${support}" rel="noopener noreferrer">${say('foot.support')}</a></p>\n`
+    support !== undefined &&
+    html`<p><a href="${support}" rel="noopener noreferrer">${say('foot.support')}</a></p>\n`
   const languages = languageSwitch(presentation, address)
-  if (help === undefined && languages === undefined) return undefined
+  if (!help && !languages) return undefined
   return html`<footer class="foot">${help}${languages}</footer>`
 }
 
@@ -124,7 +123,7 @@ export function htmlDocument(page: Document, head: SafeHtml): SafeHtml {
 <link rel="icon" href="${icon}">
 ${head}
 </head>
-<body${look === undefined ? undefined : html` class="${look}"`}>
+<body${look !== undefined && html` class="${look}"`}>
 ${content}
 </body>
 </html>

@@ -1,12 +1,12 @@
 /** The field for a password. A script adds the button that shows what was typed; without scripts there is no button. */
-import { html, type SafeHtml } from './html.ts'
+import { type HtmlValue, html, type SafeHtml } from './html.ts'
 import type { Presentation } from './presentation.ts'
 
 export interface PasswordField {
   readonly name: string
   readonly label: string
   readonly autocomplete: 'current-password' | 'new-password'
-  readonly attributes?: SafeHtml | undefined
+  readonly attributes?: HtmlValue
 }
 
 export function passwordField({ say }: Presentation, field: PasswordField): SafeHtml {

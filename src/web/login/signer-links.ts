@@ -25,9 +25,8 @@ export function signerLink(
 export function signerLinks(presentation: Presentation, { links, more }: SignerChoice): SafeHtml {
   const items = links.map((link) => html`<li>${signerLink(presentation, link, 'choice')}</li>\n`)
   const rest =
-    more === undefined
-      ? undefined
-      : html`\n<p class="instead"><a href="${more}">${presentation.say('provider.more')}</a></p>`
+    more !== undefined &&
+    html`\n<p class="instead"><a href="${more}">${presentation.say('provider.more')}</a></p>`
   return html`<ul class="choices">
 ${items}</ul>${rest}`
 }

@@ -6,7 +6,7 @@ import type { Presentation } from './presentation.ts'
 export function signingInLine({ say, fill, signingIn }: Presentation): SafeHtml | undefined {
   if (signingIn === undefined) return undefined
   const { to, as } = signingIn
-  const host = to.kind === 'site' ? html`<strong>${to.host}</strong>` : undefined
+  const host = to.kind === 'site' && html`<strong>${to.host}</strong>`
   if (as === undefined) {
     const line = to.kind === 'site' ? fill('signingIn.site', { host }) : say(`signingIn.${to.kind}`)
     return html`<p class="signing-in">${line}</p>\n`

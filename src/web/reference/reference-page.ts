@@ -89,10 +89,10 @@ ${table(fields)}
 function call(one: ReferenceCall): SafeHtml {
   return html`<details>
 <summary><h3><code class="method">${one.method}</code> <code>${one.path}</code> <span class="about">${one.summary}</span></h3></summary>
-${one.description === undefined ? undefined : html`<p class="who">${one.description}</p>`}
+${one.description !== undefined && html`<p class="who">${one.description}</p>`}
 <p class="who">${one.who}</p>
-${one.parameters.length === 0 ? undefined : html`<h4>Parameters</h4>${table(one.parameters)}`}
-${one.request === undefined ? undefined : html`<h4>Request</h4>${body(one.request)}`}
+${one.parameters.length > 0 && html`<h4>Parameters</h4>${table(one.parameters)}`}
+${one.request !== undefined && html`<h4>Request</h4>${body(one.request)}`}
 ${one.answers.map(
   (answer) => html`<h4>Answer ${answer.status}</h4>
 <p>${marked(answer.about)}</p>
@@ -109,18 +109,18 @@ ${one.refusals.map(({ status, about }) => html`<tr><td>${status}</td><td>${marke
 }
 
 function body({ types, shape, fields }: ReferenceBody): SafeHtml {
-  return html`${types.length === 0 ? undefined : html`<p>${types.map((type, i) => [i > 0 ? ' or ' : '', code(type)])}${shape === undefined ? undefined : html`: ${link(shape)}`}</p>`}
-${fields.length === 0 ? undefined : table(fields)}`
+  return html`${types.length > 0 && html`<p>${types.map((type, i) => [i > 0 ? ' or ' : '', code(type)])}${shape !== undefined && html`: ${link(shape)}`}</p>`}
+${fields.length > 0 && table(fields)}`
 }
 
 function table(fields: readonly ReferenceField[]): SafeHtml {
   const isTold = fields.some(({ about }) => about !== undefined)
   return html`<div class="wide"><table>
-<thead><tr><th scope="col">Field</th><th scope="col">Value</th>${isTold ? html`<th scope="col">About</th>` : undefined}</tr></thead>
+<thead><tr><th scope="col">Field</th><th scope="col">Value</th>${isTold && html`<th scope="col">About</th>`}</tr></thead>
 <tbody>
 ${fields.map(
   ({ name, type, isRequired, about }) =>
-    html`<tr><td><code>${name}</code></td><td>${words(type)}${isRequired ? undefined : html` <span class="about">(optional)</span>`}</td>${isTold ? html`<td>${about === undefined ? undefined : marked(about)}</td>` : undefined}</tr>
+    html`<tr><td><code>${name}</code></td><td>${words(type)}${!isRequired && html` <span class="about">(optional)</span>`}</td>${isTold && html`<td>${about !== undefined && marked(about)}</td>`}</tr>
 `,
 )}</tbody>
 </table></div>`

@@ -30,16 +30,15 @@ export function auditPage(frame: ConsoleFrame, page: AuditPage): SafeHtml {
   const { filter, types, events, pages } = page
   const groups = [...new Set(types.map((type) => type.split('.')[0] ?? ''))]
   const option = (value: string) =>
-    html`<option value="${value}"${value === filter.type ? html` selected` : undefined}>${value}</option>`
+    html`<option value="${value}"${value === filter.type && html` selected`}>${value}</option>`
   // Older pages do not change.
   const live =
-    pages.offset > 0
-      ? undefined
-      : html` data-live hx-get="${frame.here}" hx-trigger="refresh" hx-select="#list" hx-swap="outerHTML"`
+    pages.offset === 0 &&
+    html` data-live hx-get="${frame.here}" hx-trigger="refresh" hx-select="#list" hx-swap="outerHTML"`
   return consoleLayout(frame, {
     section: AUDIT_PATH,
     title: 'Audit',
-    lead: html`<p class="lead"${pages.offset > 0 ? undefined : html` data-stream="${STREAM_PATH}"`}><span data-stream-state role="status"></span></p>`,
+    lead: html`<p class="lead"${pages.offset === 0 && html` data-stream="${STREAM_PATH}"`}><span data-stream-state role="status"></span></p>`,
     content: html`<form class="filters" role="search" aria-label="Filter events" method="get" action="${AUDIT_PATH}">
 ${field('person', 'About (name or ID)', filter.person)}
 ${field('actor', 'Done by (name or ID)', filter.actor)}

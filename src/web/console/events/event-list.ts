@@ -39,12 +39,12 @@ function entry(event: ShownEvent, about: string | undefined): SafeHtml {
   const { id, at, type, reason, sentence, identity, actor, address, requestId, count, tone } = event
   const who = identity === undefined || identity.id === about ? undefined : personLink(identity)
   const isSelf = actor === undefined || actor.id === identity?.id
-  const by = isSelf ? undefined : html` by ${actor.id === about ? 'them' : personLink(actor)}`
-  const from = address === undefined ? undefined : html` from <code>${address}</code>`
+  const by = !isSelf && html` by ${actor.id === about ? 'them' : personLink(actor)}`
+  const from = address !== undefined && html` from <code>${address}</code>`
   return html`<li class="${tone}">
-<p class="what">${badge(tone, reason === undefined ? type : `${type}: ${reason}`)} ${who}${by}${count > 1 ? html` <span class="hint">${count} times in that minute</span>` : undefined}</p>
+<p class="what">${badge(tone, reason === undefined ? type : `${type}: ${reason}`)} ${who}${by}${count > 1 && html` <span class="hint">${count} times in that minute</span>`}</p>
 <p>${sentence}</p>
-<p class="hint">${time(at)}${from} &middot; <a href="${eventPath(id)}">Details</a>${requestId === undefined || tone !== 'bad' ? undefined : html` &middot; <a href="${explainPath(requestId)}">Why?</a>`}</p>
+<p class="hint">${time(at)}${from} &middot; <a href="${eventPath(id)}">Details</a>${requestId !== undefined && tone === 'bad' && html` &middot; <a href="${explainPath(requestId)}">Why?</a>`}</p>
 </li>
 `
 }

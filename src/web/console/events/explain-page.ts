@@ -36,7 +36,7 @@ export function explainPage(frame: ConsoleFrame, page: ExplainPage): SafeHtml {
 <input id="request" name="request" type="search" value="${requestId}" maxlength="256" autocomplete="off" spellcheck="false"></div>
 <button type="submit">Explain</button>
 </form>
-${requestId === '' ? undefined : answer(page)}
+${requestId !== '' && answer(page)}
 ${explained.map(explanation)}${section(
   'Latest refusals',
   latest.length === 0
@@ -75,9 +75,8 @@ function explanation({ event, checks, fix }: ExplainedRequest): SafeHtml {
       ...details.map(([name, value]) => [name, html`<bdi>${value}</bdi>`] as const),
     ])}
 ${
-  checks.length === 0
-    ? undefined
-    : html`<h3 class="apart">Checks, in their order</h3>
+  checks.length > 0 &&
+  html`<h3 class="apart">Checks, in their order</h3>
 ${table(
   'Checks',
   [
@@ -92,6 +91,6 @@ ${table(
   ],
   checks,
 )}`
-}${fix === undefined ? undefined : html`<p><a class="button" href="${fix.path}">${fix.label}</a></p>`}`,
+}${fix !== undefined && html`<p><a class="button" href="${fix.path}">${fix.label}</a></p>`}`,
   )
 }

@@ -76,15 +76,14 @@ ${check({ ...at('isAdmin'), label: 'Administrator: may do everything that you ma
 ${textField({ ...at('externalId'), label: 'External ID', longest: LONGEST_NAME, isExact: true, hint: 'Its name at an identity provider, or in certificates of another CA.' })}
 ${textArea({ ...at('roleAttributes'), label: 'Roles', isShort: true, example: 'engineering', hint: 'One on each line.' })}
 ${
-  isRouter
-    ? textArea({
-        ...at('hosts'),
-        label: 'Hosts',
-        isShort: true,
-        example: 'gw1.example.com',
-        hint: html`Where this router is reached, <code>HOST</code> or <code>HOST:PORT</code>, one on each line.`,
-      })
-    : undefined
+  isRouter &&
+  textArea({
+    ...at('hosts'),
+    label: 'Hosts',
+    isShort: true,
+    example: 'gw1.example.com',
+    hint: html`Where this router is reached, <code>HOST</code> or <code>HOST:PORT</code>, one on each line.`,
+  })
 }
 ${tagsField(at('tags'))}`
 }
@@ -92,5 +91,5 @@ ${tagsField(at('tags'))}`
 function ends(page: EditPage, { ending, sessions }: EditQuestion): SafeHtml {
   const { name, isSelf, state } = page
   const isLeaving = isSelf && ending.includes('isAdmin') && !state.values.isAdmin
-  return html`<p>Saving ends ${plural(sessions, 'session')} of <bdi>${name}</bdi>${isSelf ? ', which is you' : undefined}. ${isLeaving ? 'You will be signed out, and you will not get into the console again.' : isSelf ? 'You will have to sign in again.' : html`<bdi>${name}</bdi> will have to sign in again.`}</p>\n`
+  return html`<p>Saving ends ${plural(sessions, 'session')} of <bdi>${name}</bdi>${isSelf && ', which is you'}. ${isLeaving ? 'You will be signed out, and you will not get into the console again.' : isSelf ? 'You will have to sign in again.' : html`<bdi>${name}</bdi> will have to sign in again.`}</p>\n`
 }

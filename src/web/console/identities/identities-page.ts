@@ -74,13 +74,13 @@ const hasState = (row: ListedIdentity) =>
 /** Every state that needs attention, the worst first. */
 export function stateOf(row: ListedIdentity): SafeHtml {
   return html`${[
-    row.isDisabled ? badge('bad', 'Disabled') : undefined,
-    row.isLocked ? badge('warn', 'Locked') : undefined,
-    row.isInvited ? badge('warn', 'Invited') : undefined,
-    row.hasSession ? badge('good', 'Signed in') : undefined,
-    row.isAdmin ? badge('quiet', 'Administrator') : undefined,
-    row.isRouter ? badge('quiet', 'Router') : undefined,
-  ].map((one) => (one === undefined ? undefined : html`${one} `))}`
+    row.isDisabled && badge('bad', 'Disabled'),
+    row.isLocked && badge('warn', 'Locked'),
+    row.isInvited && badge('warn', 'Invited'),
+    row.hasSession && badge('good', 'Signed in'),
+    row.isAdmin && badge('quiet', 'Administrator'),
+    row.isRouter && badge('quiet', 'Router'),
+  ].map((one) => one && html`${one} `)}`
 }
 
 function nothing(name: string): SafeHtml {

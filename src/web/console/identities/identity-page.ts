@@ -91,15 +91,12 @@ export function identityPage(frame: ConsoleFrame, page: IdentityPage): SafeHtml 
       facts([
         ['Policy', html`<bdi>${page.policy}</bdi>`],
         ['External ID', page.externalId && html`<bdi>${page.externalId}</bdi>`],
-        ['Roles', page.roles.length === 0 ? undefined : html`<bdi>${page.roles.join(', ')}</bdi>`],
-        ['Hosts', page.hosts.length === 0 ? undefined : page.hosts.join(', ')],
+        ['Roles', page.roles.length > 0 && html`<bdi>${page.roles.join(', ')}</bdi>`],
+        ['Hosts', page.hosts.length > 0 && page.hosts.join(', ')],
         ['Last sign-in', time(page.lastLoginAt, 'never')],
         ['Created', time(page.createdAt)],
         ['Changed', time(page.updatedAt)],
-        [
-          'Disabled until',
-          page.isDisabled ? exactTime(page.disabledUntil, 'enabled again') : undefined,
-        ],
+        ['Disabled until', page.isDisabled && exactTime(page.disabledUntil, 'enabled again')],
         ['ID', html`<code>${id}</code>`],
         ...page.tags.map(([tag, value]) => [`Tag ${tag}`, html`<bdi>${value}</bdi>`] as const),
       ]),
@@ -113,17 +110,15 @@ ${section(
   page.sessions.length === 0
     ? empty('Not signed in anywhere', 'A session appears here as soon as a sign-in finishes.')
     : sessionTable(page.sessions),
-  page.sessionsTotal === 0
-    ? undefined
-    : html`<a href="${sessionsPath({ identity: name })}">${plural(page.sessionsTotal, 'session')}</a>`,
-)}${page.sessionCertificates.length === 0 ? undefined : section('Certificates of these sessions', certificateTable(page.sessionCertificates))}${section(
+  page.sessionsTotal > 0 &&
+    html`<a href="${sessionsPath({ identity: name })}">${plural(page.sessionsTotal, 'session')}</a>`,
+)}${page.sessionCertificates.length > 0 && section('Certificates of these sessions', certificateTable(page.sessionCertificates))}${section(
   'Timeline',
   page.events.length === 0
     ? empty('Nothing has happened yet', 'Events are kept for as long as the configuration says.')
     : eventList(page.events, id),
-  page.eventsTotal === 0
-    ? undefined
-    : html`<a href="${auditPath({ person: id })}">${plural(page.eventsTotal, 'event')}</a>`,
+  page.eventsTotal > 0 &&
+    html`<a href="${auditPath({ person: id })}">${plural(page.eventsTotal, 'event')}</a>`,
 )}`,
   })
 }
@@ -158,14 +153,12 @@ function credentials(frame: ConsoleFrame, page: IdentityPage): SafeHtml {
   const { credentials: own, invitations, hasSecondFactor, externalId } = page
   const entries = [
     ...own.map((one) => credential(frame, page, one)),
-    externalId === undefined
-      ? undefined
-      : html`<li><h3>Account of an identity provider</h3><p class="hint">Signs in with a JWT or a certificate that has the external ID <bdi>${externalId}</bdi>, if the policy allows it.</p></li>\n`,
-    hasSecondFactor
-      ? html`<li><h3>Second factor ${badge('good', 'On')}</h3><p class="hint">${secondFactorsOf(page)}</p>${resetLink(frame, page.id, 'reset-mfa')}</li>\n`
-      : undefined,
+    externalId !== undefined &&
+      html`<li><h3>Account of an identity provider</h3><p class="hint">Signs in with a JWT or a certificate that has the external ID <bdi>${externalId}</bdi>, if the policy allows it.</p></li>\n`,
+    hasSecondFactor &&
+      html`<li><h3>Second factor ${badge('good', 'On')}</h3><p class="hint">${secondFactorsOf(page)}</p>${resetLink(frame, page.id, 'reset-mfa')}</li>\n`,
     ...invitations.map((one) => invitation(one)),
-  ].filter((one) => one !== undefined)
+  ].filter((one) => one !== false)
   if (entries.length === 0) {
     return empty(
       'Nothing to sign in with',
@@ -190,9 +183,8 @@ function credential(
   })
   if (one.kind === 'password') {
     const lock =
-      one.lockedUntil === undefined
-        ? undefined
-        : html`<p>${badge('warn', 'Locked')} until ${exactTime(one.lockedUntil)}, for networks that guessed.</p>
+      one.lockedUntil !== undefined &&
+      html`<p>${badge('warn', 'Locked')} until ${exactTime(one.lockedUntil)}, for networks that guessed.</p>
 ${action(frame, {
   path: `${identityPath(id)}/unlock`,
   label: 'Unlock',
@@ -200,8 +192,8 @@ ${action(frame, {
 })}`
     return html`<li><h3>Password of <bdi>${one.username}</bdi></h3>${used}${lock}<div class="actions">${resetLink(frame, id, 'reset-password')}${again}</div></li>\n`
   }
-  return html`<li><h3>Certificate ${one.isExpired ? badge('bad', 'Expired') : undefined}</h3>
-<p class="hint">${one.isIssuedByNetwork ? 'Issued here' : 'Issued by another authority'}${one.notAfter === undefined ? undefined : html`, valid until ${exactTime(one.notAfter)}`}</p>
+  return html`<li><h3>Certificate ${one.isExpired && badge('bad', 'Expired')}</h3>
+<p class="hint">${one.isIssuedByNetwork ? 'Issued here' : 'Issued by another authority'}${one.notAfter !== undefined && html`, valid until ${exactTime(one.notAfter)}`}</p>
 <p class="hint"><code>${one.fingerprint}</code></p>${used}<div class="actions">${again}</div></li>\n`
 }
 
@@ -227,32 +219,29 @@ function changes(frame: ConsoleFrame, page: IdentityPage): SafeHtml {
   const { id, name, sessionsTotal, isDisabled, hasSecondFactor, credentials: own } = page
   const at = (what: string) => `${identityPath(id)}/${what}`
   const ends = sessionsTotal === 0 ? '' : ` and ends ${plural(sessionsTotal, 'session')}`
-  const parts: (HtmlValue | undefined)[] = [
-    isDisabled ? action(frame, { path: at('enable'), label: 'Enable' }) : undefined,
-    own.length < 2 ? invite(frame, page) : undefined,
-    sessionsTotal === 0
-      ? undefined
-      : dangerous(frame, {
-          path: at('sign-out'),
-          label: 'Sign out everywhere',
-          consequence: `Ends ${plural(sessionsTotal, 'session')} of ${name}, on every router too. ${name} can sign in again.`,
-        }),
-    hasSecondFactor
-      ? dangerous(frame, {
-          path: at('reset-second-factor'),
-          label: 'Reset second factor',
-          consequence: `Removes the authenticator app, the passkeys and the recovery codes of ${name}, for a lost phone. Until a new one is set up, the first factor alone is enough, unless the policy demands a second.`,
-        })
-      : undefined,
-    isDisabled
-      ? undefined
-      : dangerous(frame, {
-          path: at('disable'),
-          label: 'Disable',
-          consequence: `Keeps ${name} from signing in${ends}. You can enable it again.`,
-          fields: html`<p><label for="minutes">For how long</label>
+  const parts: readonly HtmlValue[] = [
+    isDisabled && action(frame, { path: at('enable'), label: 'Enable' }),
+    own.length < 2 && invite(frame, page),
+    sessionsTotal > 0 &&
+      dangerous(frame, {
+        path: at('sign-out'),
+        label: 'Sign out everywhere',
+        consequence: `Ends ${plural(sessionsTotal, 'session')} of ${name}, on every router too. ${name} can sign in again.`,
+      }),
+    hasSecondFactor &&
+      dangerous(frame, {
+        path: at('reset-second-factor'),
+        label: 'Reset second factor',
+        consequence: `Removes the authenticator app, the passkeys and the recovery codes of ${name}, for a lost phone. Until a new one is set up, the first factor alone is enough, unless the policy demands a second.`,
+      }),
+    !isDisabled &&
+      dangerous(frame, {
+        path: at('disable'),
+        label: 'Disable',
+        consequence: `Keeps ${name} from signing in${ends}. You can enable it again.`,
+        fields: html`<p><label for="minutes">For how long</label>
 <select id="minutes" name="minutes"><option value="0">Until it is enabled again</option><option value="60">One hour</option><option value="1440">One day</option><option value="10080">One week</option></select></p>`,
-        }),
+      }),
     dangerous(frame, {
       path: at('delete'),
       label: 'Delete',
@@ -260,7 +249,7 @@ function changes(frame: ConsoleFrame, page: IdentityPage): SafeHtml {
     }),
   ]
   return html`<div class="stack">
-${parts.filter((part) => part !== undefined)}</div>`
+${parts}</div>`
 }
 
 /** For a method that the identity does not have yet. */
@@ -283,8 +272,8 @@ ${action(frame, {
   path: `${identityPath(id)}/invite`,
   label: 'Create invitation',
   fields: html`<fieldset><legend>For</legend>
-${has('password') ? undefined : html`<p><label><input type="radio" name="method" value="updb" checked> a password, for</label> <input aria-label="Username" name="username" value="${name}" maxlength="100" autocomplete="off" autocapitalize="none" spellcheck="false"></p>`}
-${has('certificate') ? undefined : html`<p><label><input type="radio" name="method" value="ott"${has('password') ? html` checked` : undefined}> a certificate, for a program or device</label></p>`}
+${!has('password') && html`<p><label><input type="radio" name="method" value="updb" checked> a password, for</label> <input aria-label="Username" name="username" value="${name}" maxlength="100" autocomplete="off" autocapitalize="none" spellcheck="false"></p>`}
+${!has('certificate') && html`<p><label><input type="radio" name="method" value="ott"${has('password') && html` checked`}> a certificate, for a program or device</label></p>`}
 </fieldset>`,
 })}
 </div></details>`

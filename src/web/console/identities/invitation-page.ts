@@ -24,28 +24,26 @@ export function invitationPage(frame: ConsoleFrame, page: InvitationPage): SafeH
   return consoleLayout(frame, {
     section: IDENTITIES_PATH,
     title: `${isReset ? 'Reset link' : 'Invitation'} for ${name}`,
-    content: html`<p class="confirm">This is shown once. Send it so that only <bdi>${name}</bdi> can read it: anyone who has it can ${isReset ? 'use it instead' : html`sign in as <bdi>${name}</bdi>`}. It works once, until ${exactTime(expiresAt)}.${isReset ? ' Nothing changes until it is used.' : undefined}</p>
+    content: html`<p class="confirm">This is shown once. Send it so that only <bdi>${name}</bdi> can read it: anyone who has it can ${isReset ? 'use it instead' : html`sign in as <bdi>${name}</bdi>`}. It works once, until ${exactTime(expiresAt)}.${isReset && ' Nothing changes until it is used.'}</p>
 ${
-  link === undefined
-    ? undefined
-    : section(
-        'Link',
-        html`<p class="lead">For a person with a browser. On a phone, scan the QR code.</p>
+  link !== undefined &&
+  section(
+    'Link',
+    html`<p class="lead">For a person with a browser. On a phone, scan the QR code.</p>
 <textarea class="short" rows="2" readonly aria-label="Link" spellcheck="false" data-copy="Copy the link">${link}</textarea>
 <div class="scan">${qrCodeSvg(link, 'QR code of the link')}</div>`,
-      )
+  )
 }${section(
   'Code',
   html`<p class="lead">${isReset ? 'To' : html`For <code>latchkey enroll</code>, or to`} be entered at <code>/invite</code>.</p>
 <textarea class="short" rows="2" readonly aria-label="Code" spellcheck="false" data-copy="Copy the code">${token}</textarea>`,
 )}${
-  jwt === undefined
-    ? undefined
-    : section(
-        'Enrollment JWT',
-        html`<p class="lead">For clients that enroll with a file: save it as <code>name.jwt</code>.</p>
+  jwt !== undefined &&
+  section(
+    'Enrollment JWT',
+    html`<p class="lead">For clients that enroll with a file: save it as <code>name.jwt</code>.</p>
 <textarea rows="5" readonly aria-label="Enrollment JWT" spellcheck="false" data-copy="Copy the JWT">${jwt}</textarea>`,
-      )
+  )
 }
 <p><a href="${identityPath(identityId)}">Back to <bdi>${name}</bdi></a></p>`,
   })

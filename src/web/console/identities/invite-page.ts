@@ -26,7 +26,7 @@ export function invitePage(frame: ConsoleFrame, page: InvitePage): SafeHtml {
   const { policies, state } = page
   const { values, refusal } = state
   const at = fieldsOf(state)
-  const checked = (isChecked: boolean) => (isChecked ? html` checked` : undefined)
+  const checked = (isChecked: boolean) => isChecked && html` checked`
   const fields = html`<div class="fields">
 <fieldset><legend>Who is it for?</legend>
 <div class="check"><input type="radio" id="person" name="method" value="updb"${checked(!values.isDevice)}><label for="person">A person, who chooses a password</label></div>

@@ -22,12 +22,11 @@ export function configurationPage(
     lead: html`<p class="lead">Read-only</p>`,
     content: html`<p>What the instance that answers was started with. To change it, edit its <code>controller.yml</code> and restart it; <code>latchkey config check</code> checks the file first. Credentials are not shown, and variables are named but not resolved.</p>
 ${
-  adjusted.length === 0
-    ? undefined
-    : section(
-        'Adjusted',
-        html`<p class="hint">These values were too short, and longer ones are used.</p>${settingsTable('Adjusted values', adjusted)}`,
-      )
+  adjusted.length > 0 &&
+  section(
+    'Adjusted',
+    html`<p class="hint">These values were too short, and longer ones are used.</p>${settingsTable('Adjusted values', adjusted)}`,
+  )
 }
 ${section('All values', settingsTable('All values', settings))}`,
   })

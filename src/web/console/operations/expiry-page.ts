@@ -39,7 +39,7 @@ export interface ExpiryPage {
 export function expiryPage(frame: ConsoleFrame, { now, kind, rows }: ExpiryPage): SafeHtml {
   const options = Object.entries(KIND_TITLES).map(
     ([value, title]) =>
-      html`<option value="${value}"${value === kind ? html` selected` : undefined}>${title}</option>`,
+      html`<option value="${value}"${value === kind && html` selected`}>${title}</option>`,
   )
   const months = Map.groupBy(rows, ({ endsAt }) => monthOf(endsAt))
   return consoleLayout(frame, {

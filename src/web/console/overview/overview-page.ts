@@ -77,7 +77,7 @@ ${section(
   'Expires soon',
   expiring.length === 0
     ? empty('Nothing expires within 30 days', 'The service renews its own certificates and keys.')
-    : html`${page.expiringCertificates > expiring.length ? html`<p class="hint">${plural(page.expiringCertificates, 'enrolled certificate expires', 'enrolled certificates expire')} within 30 days; the next ones are listed.</p>` : undefined}${expiryTable(expiring, page.at)}`,
+    : html`${page.expiringCertificates > expiring.length && html`<p class="hint">${plural(page.expiringCertificates, 'enrolled certificate expires', 'enrolled certificates expire')} within 30 days; the next ones are listed.</p>`}${expiryTable(expiring, page.at)}`,
   html`<a href="${EXPIRY_PATH}">All by date</a>`,
 )}
 ${section(
@@ -93,7 +93,7 @@ ${section(
 }
 
 function number(title: string, value: number, tone?: 'warn'): SafeHtml {
-  return html`<div${tone === undefined ? undefined : html` class="${tone}"`}><dt>${title}</dt><dd>${value}</dd></div>`
+  return html`<div${tone !== undefined && html` class="${tone}"`}><dt>${title}</dt><dd>${value}</dd></div>`
 }
 
 function factors({ proofs, sessions }: OverviewPage): SafeHtml {
@@ -129,7 +129,7 @@ const STATES = {
 function instances({ instances: all }: OverviewPage): SafeHtml {
   if (all.length === 0) return empty('No reports yet', 'Each instance reports once a minute.')
   const versions = new Set(all.map(({ version }) => version))
-  return html`${versions.size > 1 ? html`<p class="hint">The instances run different versions.</p>` : undefined}${table(
+  return html`${versions.size > 1 && html`<p class="hint">The instances run different versions.</p>`}${table(
     'Instances',
     [
       { title: 'Machine', look: 'wide', cell: ({ host }) => html`<bdi>${host}</bdi>` },
@@ -137,7 +137,7 @@ function instances({ instances: all }: OverviewPage): SafeHtml {
         title: 'Health',
         cell: ({ state, failing, warnings }) => {
           const why = [...failing, ...warnings].join(', ')
-          return html`${STATES[state]}${why === '' ? undefined : html` <span class="hint">${why}</span>`}`
+          return html`${STATES[state]}${why !== '' && html` <span class="hint">${why}</span>`}`
         },
       },
       { title: 'Version', cell: ({ version }) => html`<code>${version}</code>` },

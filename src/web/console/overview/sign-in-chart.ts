@@ -45,10 +45,11 @@ export function signInChart({ id, title, by, intervals }: SignInChart): SafeHtml
     const good = rounded(PLOT.height * (succeeded / top))
     const bad = rounded(PLOT.height * (failed / top))
     const told = `${labelOf(interval.from, by)}: ${plural(succeeded, 'sign-in')}, ${plural(failed, 'failure')}${locked === 0 ? '' : `, ${plural(locked, 'lock')}`}`
-    return html`<g><title>${told}</title><rect class="touch" x="${rounded(CHART.left + step * i)}" y="${CHART.top}" width="${rounded(step)}" height="${PLOT.height}"/>${succeeded === 0 ? undefined : html`<rect class="good" x="${x}" y="${rounded(yOf(succeeded, top))}" width="${width}" height="${good}" rx="1.5"/>`}${failed === 0 ? undefined : html`<rect class="bad" x="${x}" y="${rounded(yOf(succeeded + failed, top))}" width="${width}" height="${bad}" rx="1.5"/>`}</g>\n`
+    return html`<g><title>${told}</title><rect class="touch" x="${rounded(CHART.left + step * i)}" y="${CHART.top}" width="${rounded(step)}" height="${PLOT.height}"/>${succeeded !== 0 && html`<rect class="good" x="${x}" y="${rounded(yOf(succeeded, top))}" width="${width}" height="${good}" rx="1.5"/>`}${failed !== 0 && html`<rect class="bad" x="${x}" y="${rounded(yOf(succeeded + failed, top))}" width="${width}" height="${bad}" rx="1.5"/>`}</g>\n`
   })
-  const labels = intervals.map((interval, i) =>
-    i % every === 0 ? xLabel(CHART.left + step * (i + 0.5), labelOf(interval.from, by)) : undefined,
+  const labels = intervals.map(
+    (interval, i) =>
+      i % every === 0 && xLabel(CHART.left + step * (i + 0.5), labelOf(interval.from, by)),
   )
   const sum = (count: (interval: ChartedInterval) => number) =>
     intervals.reduce((total, interval) => total + count(interval), 0)

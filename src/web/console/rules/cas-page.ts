@@ -92,7 +92,7 @@ export function caPage(
     title: ca.name,
     lead: stateOf(ca),
     error: refusal,
-    content: html`${confirmFirst(frame)}${askedFirst(ca.name, state)}${ca.isVerified ? undefined : section('Prove that you have its key', steps)}
+    content: html`${confirmFirst(frame)}${askedFirst(ca.name, state)}${!ca.isVerified && section('Prove that you have its key', steps)}
 ${section(
   'The certificate',
   facts([

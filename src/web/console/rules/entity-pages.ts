@@ -55,7 +55,7 @@ export interface EntityForm {
 
 export function entityForm(frame: ConsoleFrame, one: EntityForm): SafeHtml {
   const { title, path, fields, button, look, before, hint } = one
-  const kind = look === undefined ? undefined : html` class="${look}"`
+  const kind = look !== undefined && html` class="${look}"`
   return section(
     title,
     html`${before}${form(
@@ -64,7 +64,7 @@ export function entityForm(frame: ConsoleFrame, one: EntityForm): SafeHtml {
       html`<div class="fields">
 ${fields}
 <div class="buttons"><button${kind} type="submit">${button}</button></div>
-${hint === undefined ? undefined : html`<p class="hint">${hint}</p>`}
+${hint !== undefined && html`<p class="hint">${hint}</p>`}
 </div>`,
     )}`,
   )

@@ -17,15 +17,15 @@ interface Field<Value extends FieldValue = string> {
 
 type Notes = Pick<Field, 'name' | 'hint' | 'fault'>
 
-const required = (isRequired = false) => (isRequired ? html` required` : undefined)
+const required = (isRequired = false) => isRequired && html` required`
 
 /** The fault and the hint below a field; screen readers read them with it. */
 export function below({ name, hint, fault }: Notes): SafeHtml {
-  return html`${fault === undefined ? undefined : html`<p class="fault" id="${name}-fault">${fault}</p>`}${hint === undefined ? undefined : html`<p class="hint" id="${name}-hint">${hint}</p>`}`
+  return html`${fault !== undefined && html`<p class="fault" id="${name}-fault">${fault}</p>`}${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}`
 }
 
 export function describedBy(notes: Notes): SafeHtml {
-  return html`${notes.fault === undefined ? undefined : html` aria-invalid="true"`}${pointsTo(notes)}`
+  return html`${notes.fault !== undefined && html` aria-invalid="true"`}${pointsTo(notes)}`
 }
 
 function pointsTo({ name, hint, fault }: Notes): SafeHtml | undefined {
@@ -56,7 +56,7 @@ export function textField(
 ): SafeHtml {
   const { name, label, value, isRequired, longest, type = 'text', isExact } = field
   const notes = notesOf(field)
-  return html`<div><label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" value="${value}" maxlength="${longest}"${required(isRequired)}${describedBy(notes)} autocomplete="off"${isExact ? html` autocapitalize="none"` : undefined} spellcheck="false">${below(notes)}</div>`
+  return html`<div><label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" value="${value}" maxlength="${longest}"${required(isRequired)}${describedBy(notes)} autocomplete="off"${isExact && html` autocapitalize="none"`} spellcheck="false">${below(notes)}</div>`
 }
 
 /** Several lines. The first line break belongs to the markup: a browser drops it. */
@@ -64,7 +64,7 @@ export function textArea(
   field: Field & { readonly example?: string; readonly isShort?: boolean },
 ): SafeHtml {
   const { name, label, value, isRequired, example = '', isShort } = field
-  const look = isShort ? html` class="short"` : undefined
+  const look = isShort && html` class="short"`
   const notes = notesOf(field)
   return html`<div><label for="${name}">${label}</label><textarea${look} id="${name}" name="${name}"${required(isRequired)}${describedBy(notes)} spellcheck="false" autocomplete="off" placeholder="${example}">
 ${value}</textarea>${below(notes)}</div>`
@@ -76,7 +76,7 @@ export function choice(field: Omit<Field, 'isRequired'> & { readonly choices: Ch
   const { name, label, value, choices } = field
   const options = choices.map(
     ([one, text]) =>
-      html`<option value="${one}"${one === value ? html` selected` : undefined}>${text}</option>`,
+      html`<option value="${one}"${one === value && html` selected`}>${text}</option>`,
   )
   const notes = notesOf(field, (theirs) => `“${labelOf(choices, theirs)}”`)
   return html`<div><label for="${name}">${label}</label><select id="${name}" name="${name}"${describedBy(notes)}>${options}</select>${below(notes)}</div>`
@@ -92,7 +92,7 @@ export function severalChoices(
   )
   const boxes = choices.map(
     ([one, text], i) =>
-      html`<div class="check"><input type="checkbox" id="${name}-${i}" name="${name}" value="${one}"${value.includes(one) ? html` checked` : undefined}><label for="${name}-${i}"><bdi>${text}</bdi></label></div>\n`,
+      html`<div class="check"><input type="checkbox" id="${name}-${i}" name="${name}" value="${one}"${value.includes(one) && html` checked`}><label for="${name}-${i}"><bdi>${text}</bdi></label></div>\n`,
   )
   return html`<div role="group" id="${name}" tabindex="-1" aria-label="${label}"${pointsTo(notes)}><p class="hint">${label}</p>
 ${boxes}${below(notes)}</div>`
@@ -113,7 +113,7 @@ export function wholeNumber(
 export function check(field: Omit<Field<boolean>, 'isRequired'>): SafeHtml {
   const { name, label, value } = field
   const notes = notesOf(field, (theirs) => (theirs ? 'selected' : 'not selected'))
-  return html`<div class="check"><input type="checkbox" id="${name}" name="${name}" value="yes"${value ? html` checked` : undefined}${describedBy(notes)}><div><label for="${name}">${label}</label>${below(notes)}</div></div>`
+  return html`<div class="check"><input type="checkbox" id="${name}" name="${name}" value="yes"${value && html` checked`}${describedBy(notes)}><div><label for="${name}">${label}</label>${below(notes)}</div></div>`
 }
 
 /** Tags as lines; `http/console/rules/tags-text.ts` reads and writes them. */

@@ -29,7 +29,7 @@ export function policiesPage(frame: ConsoleFrame, policies: readonly ListedPolic
           title: 'Name',
           look: 'wide',
           cell: ({ id, name, isBuiltIn }) =>
-            html`<a href="${policyPath(id)}"><bdi>${name}</bdi></a>${isBuiltIn ? html` ${badge('quiet', 'Built in')}` : undefined}`,
+            html`<a href="${policyPath(id)}"><bdi>${name}</bdi></a>${isBuiltIn && html` ${badge('quiet', 'Built in')}`}`,
         },
         { title: 'Allows', cell: (policy) => methodsOf(policy).join(', ') },
         {
@@ -87,14 +87,13 @@ export function policyPage(frame: ConsoleFrame, page: PolicyPage): SafeHtml {
       }),
     )}
 ${
-  isBuiltIn
-    ? undefined
-    : section(
-        'Delete it',
-        identities > 0
-          ? html`<p>It can be deleted once no identity has it.</p>`
-          : html`${confirmFirst(frame)}${dangerous(frame, { path: `${path}/delete`, label: 'Delete policy', consequence: 'The policy is deleted. No identity has it.' })}`,
-      )
+  !isBuiltIn &&
+  section(
+    'Delete it',
+    identities > 0
+      ? html`<p>It can be deleted once no identity has it.</p>`
+      : html`${confirmFirst(frame)}${dangerous(frame, { path: `${path}/delete`, label: 'Delete policy', consequence: 'The policy is deleted. No identity has it.' })}`,
+  )
 }`,
   })
 }

@@ -44,21 +44,20 @@ export function policyPreviewPage(frame: ConsoleFrame, page: PolicyPreviewPage):
     title: `What would change: ${name}`,
     content: html`${verdict(page, isHarmless)}
 ${
-  identities.judged < identities.total
-    ? html`<p class="hint">Of ${identities.total} identities, the first ${identities.judged} were judged.</p>`
-    : undefined
+  identities.judged < identities.total &&
+  html`<p class="hint">Of ${identities.total} identities, the first ${identities.judged} were judged.</p>`
 }
-${lockedOut.count === 0 ? undefined : section(`${plural(lockedOut.count, 'identity', 'identities')} could no longer sign in`, html`${people(lockedOut)}${more(lockedOut)}`)}
-${mustEnroll.count === 0 ? undefined : section(`${plural(mustEnroll.count, 'identity', 'identities')} would have to set up a second factor`, html`<p class="hint">At their next sign-in.</p>${table('Must set up a second factor', [{ title: 'Name', cell: linked }], mustEnroll.rows)}${more(mustEnroll)}`)}
-${ending.count === 0 ? undefined : section(`${ending.count} of ${plural(page.live, 'session')} would end`, html`${sessions(ending)}${more(ending)}`)}
-${page.restricted === 0 ? undefined : html`<p>${plural(page.restricted, 'legacy session')} would be refused until a further factor is proven.</p>`}
+${lockedOut.count > 0 && section(`${plural(lockedOut.count, 'identity', 'identities')} could no longer sign in`, html`${people(lockedOut)}${more(lockedOut)}`)}
+${mustEnroll.count > 0 && section(`${plural(mustEnroll.count, 'identity', 'identities')} would have to set up a second factor`, html`<p class="hint">At their next sign-in.</p>${table('Must set up a second factor', [{ title: 'Name', cell: linked }], mustEnroll.rows)}${more(mustEnroll)}`)}
+${ending.count > 0 && section(`${ending.count} of ${plural(page.live, 'session')} would end`, html`${sessions(ending)}${more(ending)}`)}
+${page.restricted > 0 && html`<p>${plural(page.restricted, 'legacy session')} would be refused until a further factor is proven.</p>`}
 <div class="buttons">${
       changed.length === 0 || isRefused
         ? undefined
         : form(
             frame.formToken,
             path,
-            html`${hiddenPolicy(state)}<button${isHarmless ? undefined : html` class="bad"`} type="submit">Save the change</button>`,
+            html`${hiddenPolicy(state)}<button${!isHarmless && html` class="bad"`} type="submit">Save the change</button>`,
           )
     }${form(frame.formToken, `${path}/preview`, html`${hiddenPolicy(state)}<button class="quiet" type="submit" name="${BACK_FIELD}" value="yes">Go back</button>`)}</div>`,
   })
@@ -88,7 +87,7 @@ function people({ rows }: PolicyPreviewPage['lockedOut']): SafeHtml {
         title: 'Name',
         look: 'wide',
         cell: (row) =>
-          html`${linked(row)}${row.isAdmin ? html` ${badge('bad', 'Administrator')}` : undefined}`,
+          html`${linked(row)}${row.isAdmin && html` ${badge('bad', 'Administrator')}`}`,
       },
       { title: 'Why', look: 'wide', cell: ({ why }) => why },
     ],

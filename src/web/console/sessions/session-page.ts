@@ -55,27 +55,24 @@ export function sessionPage(frame: ConsoleFrame, page: SessionPage): SafeHtml {
     section: SESSIONS_PATH,
     title: identity?.name === undefined ? 'Session' : `Session of ${identity.name}`,
     lead: live === undefined ? badge('quiet', 'Ended') : badge('good', 'Live'),
-    content: html`${live === undefined ? undefined : confirmFirst(frame)}${section('About', about(page))}${
-      live === undefined
-        ? undefined
-        : section(
-            'Change',
-            dangerous(frame, {
-              path: END_SESSIONS_PATH,
-              label: 'End this session',
-              consequence: `Ends it at once, on every router too. ${name} can sign in again.`,
-              fields: html`<input type="hidden" name="session" value="${id}">`,
-            }),
-          )
-    }${end === undefined ? undefined : confirmations(frame, end)}${
-      contacts.length === 0
-        ? undefined
-        : section('Routers that admitted it', contactTable(contacts))
+    content: html`${live !== undefined && confirmFirst(frame)}${section('About', about(page))}${
+      live !== undefined &&
+      section(
+        'Change',
+        dangerous(frame, {
+          path: END_SESSIONS_PATH,
+          label: 'End this session',
+          consequence: `Ends it at once, on every router too. ${name} can sign in again.`,
+          fields: html`<input type="hidden" name="session" value="${id}">`,
+        }),
+      )
+    }${end !== undefined && confirmations(frame, end)}${
+      contacts.length > 0 && section('Routers that admitted it', contactTable(contacts))
     }${section(
       'Timeline',
       events.length === 0
         ? empty('No events', 'The audit log no longer has them.')
-        : html`${eventList(events, identity?.id)}${omitted === 0 ? undefined : html`<p class="hint">${omitted} older events are not shown.</p>`}`,
+        : html`${eventList(events, identity?.id)}${omitted > 0 && html`<p class="hint">${omitted} older events are not shown.</p>`}`,
     )}`,
   })
 }
@@ -102,9 +99,8 @@ function about({ id, identity, live }: SessionPage): SafeHtml {
 /** Reloads itself until no router or instance can still accept the session. */
 function confirmations({ here }: ConsoleFrame, end: ShownEnd): SafeHtml {
   const again =
-    end.outcome === 'pending'
-      ? html` hx-get="${here}" hx-trigger="every 2s" hx-select="#end" hx-swap="outerHTML"`
-      : undefined
+    end.outcome === 'pending' &&
+    html` hx-get="${here}" hx-trigger="every 2s" hx-select="#end" hx-swap="outerHTML"`
   return html`<div id="end"${again}>
 ${section('Who has confirmed the end', proof(end), outcomeOf(end))}</div>`
 }
@@ -125,7 +121,7 @@ const STATES = {
 
 function proof({ parties, certainAt }: ShownEnd): SafeHtml {
   const isOpen = parties.some(({ state }) => state !== 'confirmed')
-  return html`${isOpen ? html`<p>A router or instance that has not confirmed refuses the session by itself, at the latest ${time(certainAt)}.</p>` : undefined}
+  return html`${isOpen && html`<p>A router or instance that has not confirmed refuses the session by itself, at the latest ${time(certainAt)}.</p>`}
 ${table<ShownParty>(
   'Confirmations',
   [

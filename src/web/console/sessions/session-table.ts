@@ -48,8 +48,8 @@ export const SESSION_COLUMNS: readonly Column<ListedSession>[] = [
 function programCell(session: ListedSession): HtmlValue {
   const { id, userAgent, clientId, kind, isCurrent, isPartial } = session
   const marks = [
-    isCurrent ? badge('good', 'This browser') : undefined,
-    isPartial ? badge('warn', 'Waits for a second factor') : undefined,
+    isCurrent && badge('good', 'This browser'),
+    isPartial && badge('warn', 'Waits for a second factor'),
   ]
   return html`<a href="${sessionPath(id)}"><bdi>${programName(userAgent)}</bdi></a> ${marks}<span class="hint">${kind === 'legacy' ? 'zt-session' : html`client <bdi>${clientId}</bdi>`}</span>`
 }

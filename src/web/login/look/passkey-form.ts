@@ -25,9 +25,9 @@ export function passkeyForm({ say }: Presentation, form: PasskeyForm): SafeHtml 
   const hidden = Object.entries({ ...fields, credential: '' }).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`,
   )
-  const filling = autofill === undefined ? undefined : html` data-autofill`
-  const exists = kind === 'create' ? html` data-exists="${say('passkey.exists')}"` : undefined
-  const dress = look === undefined ? undefined : html` class="${look}"`
+  const filling = autofill !== undefined && html` data-autofill`
+  const exists = kind === 'create' && html` data-exists="${say('passkey.exists')}"`
+  const dress = look !== undefined && html` class="${look}"`
   return html`<form class="passkey" method="post" action="${action}" data-passkey="${kind}" data-options="${JSON.stringify(options)}" data-failed="${say(`passkey.failed.${kind}`)}" data-unsupported="${say('passkey.unsupported')}"${exists}${filling} hidden>
 ${hidden}<p class="alert" role="alert" hidden></p>
 ${content}<button type="submit"${dress}>${button}</button>

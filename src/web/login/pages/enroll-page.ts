@@ -33,7 +33,7 @@ ${alert(error, 'focused')}<form method="post" action="${loginAddress('totp/enrol
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 <button type="submit">${say('enrollStart.submit')}</button>
 </form>
-<p class="note">${say('enroll.apps')}</p>${canUsePasskey ? html`\n<p class="instead"><a href="${loginAddress('passkey/enroll', authRequestId)}">${say('code.passkeyInstead')}</a></p>` : undefined}`,
+<p class="note">${say('enroll.apps')}</p>${canUsePasskey && html`\n<p class="instead"><a href="${loginAddress('passkey/enroll', authRequestId)}">${say('code.passkeyInstead')}</a></p>`}`,
   })
 }
 
@@ -61,7 +61,7 @@ export function enrollPage(presentation: Presentation, page: EnrollPage): SafeHt
       (fields) => html`<form method="post" action="/oidc/login/totp/enroll/verify">
 <input type="hidden" name="authRequestId" value="${authRequestId}">
 ${fields}
-</form>${recoveryCodes === undefined ? startingOver(presentation, authRequestId) : undefined}`,
+</form>${recoveryCodes === undefined && startingOver(presentation, authRequestId)}`,
     ),
   })
 }
@@ -74,13 +74,13 @@ export function setUpSteps(
 ): SafeHtml {
   const { say } = presentation
   const fields = html`${codeField({ label: say('enroll.prove.code'), keyboard: 'numeric', isFirst: error !== undefined, error })}
-${recoveryCodes === undefined ? undefined : savedCheck(presentation)}<button type="submit">${say('enroll.prove.submit')}</button>`
+${recoveryCodes !== undefined && savedCheck(presentation)}<button type="submit">${say('enroll.prove.submit')}</button>`
   return html`<ol class="steps">
 <li class="unprinted">
 <h2>${say('enroll.scan.title')}</h2>
 ${scanning(presentation, provisioningUrl)}
 </li>
-${recoveryCodes === undefined ? undefined : saving(presentation, recoveryCodes, provisioningUrl)}<li class="unprinted">
+${recoveryCodes !== undefined && saving(presentation, recoveryCodes, provisioningUrl)}<li class="unprinted">
 <h2>${say('enroll.prove.title')}</h2>
 <p>${say('enroll.prove.message')}</p>
 ${prove(fields)}

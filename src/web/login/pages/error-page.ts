@@ -17,14 +17,13 @@ export function errorPage(presentation: Presentation, page: ErrorPage): SafeHtml
   const { title, message, requestId, restart, start } = page
   const { say } = presentation
   const again =
-    restart === undefined
-      ? undefined
-      : html`<p><a class="choice only" href="${restart}">${say('ended.restart')}</a></p>\n`
+    restart !== undefined &&
+    html`<p><a class="choice only" href="${restart}">${say('ended.restart')}</a></p>\n`
   return layout(presentation, {
     title,
     // R108: the switch between languages would send the address back, with whatever the caller put into it.
     address: 'none',
     content: html`<p>${message}</p>
-${again}${start === undefined ? undefined : html`<a class="choice only start" href="${start}">${say('errorPage.start')}</a>\n`}<p class="reference">${say('requestId.label')}: <code>${requestId}</code></p>`,
+${again}${start !== undefined && html`<a class="choice only start" href="${start}">${say('errorPage.start')}</a>\n`}<p class="reference">${say('requestId.label')}: <code>${requestId}</code></p>`,
   })
 }

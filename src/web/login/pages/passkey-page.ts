@@ -42,8 +42,8 @@ ${passkeyForm(presentation, {
     error,
     address: loginAddress('passkey', authRequestId),
     content: html`<p>${say('passkey.message')}</p>
-${isCodeRefused ? undefined : alert(error, 'focused')}${form}
-${canUseApp ? html`<p class="instead"><a href="${loginAddress('totp', authRequestId)}">${say('passkey.appInstead')}</a></p>\n` : undefined}<details class="instead"${isCodeRefused ? html` open` : undefined}>
+${!isCodeRefused && alert(error, 'focused')}${form}
+${canUseApp && html`<p class="instead"><a href="${loginAddress('totp', authRequestId)}">${say('passkey.appInstead')}</a></p>\n`}<details class="instead"${isCodeRefused && html` open`}>
 <summary>${say('passkey.recovery')}</summary>
 <form method="post" action="${action}">
 <input type="hidden" name="id" value="${authRequestId}">
@@ -86,7 +86,7 @@ ${passkeyForm(presentation, {
   button: say('newPasskey.create'),
   ...(recoveryCodes.length === 0 ? {} : { content: savedCheck(presentation) }),
 })}
-${canUseApp ? html`<p class="instead"><a href="${loginAddress('totp/enroll', authRequestId)}">${say('passkey.appInstead')}</a></p>\n` : undefined}${HELPERS}
+${canUseApp && html`<p class="instead"><a href="${loginAddress('totp/enroll', authRequestId)}">${say('passkey.appInstead')}</a></p>\n`}${HELPERS}
 ${PASSKEYS}`,
   })
 }

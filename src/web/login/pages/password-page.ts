@@ -34,9 +34,9 @@ export function passwordPage(presentation: Presentation, page: PasswordPage): Sa
   // After a refusal, an authenticator that answers without its user would be asked again and again.
   const isOfferedInField = passkey !== undefined && page.isPasskeyRefused !== true
   // The error describes the focused field, so that a screen reader announces it when the page opens.
-  const described = error === undefined ? undefined : html` aria-describedby="error"`
-  const onUsername = username === '' ? html` autofocus` : undefined
-  const onPassword = username === '' ? undefined : html` autofocus`
+  const described = error !== undefined && html` aria-describedby="error"`
+  const onUsername = username === '' && html` autofocus`
+  const onPassword = username !== '' && html` autofocus`
   return layout(presentation, {
     title: say('signIn.title'),
     error,
@@ -52,7 +52,7 @@ ${passwordField(presentation, {
   attributes: html`${described}${onPassword}`,
 })}
 <button type="submit">${say('signIn.submit')}</button>
-</form>${passkey === undefined ? undefined : withPasskey(presentation, authRequestId, { options: passkey, ...(isOfferedInField && { autofill: true }) })}${choice.links.length === 0 ? undefined : others(presentation, choice)}
+</form>${passkey !== undefined && withPasskey(presentation, authRequestId, { options: passkey, ...(isOfferedInField && { autofill: true }) })}${choice.links.length > 0 && others(presentation, choice)}
 ${HELPERS}`,
   })
 }

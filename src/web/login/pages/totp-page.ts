@@ -29,7 +29,7 @@ export function totpPage(presentation: Presentation, page: TotpPage): SafeHtml {
 <input type="hidden" name="id" value="${authRequestId}">
 ${codeField({ label: say('code.label'), keyboard: 'text', isFirst: true, error })}
 <button type="submit">${say('code.submit')}</button>
-</form>${canUsePasskey ? html`\n<p class="instead"><a href="${loginAddress('passkey', authRequestId)}">${say('code.passkeyInstead')}</a></p>` : undefined}
+</form>${canUsePasskey && html`\n<p class="instead"><a href="${loginAddress('passkey', authRequestId)}">${say('code.passkeyInstead')}</a></p>`}
 <p class="note">${say('code.recovery')}</p>
 ${HELPERS}`,
   })
