@@ -2,15 +2,16 @@
  * Encrypts a value under a passphrase: scrypt (RFC 7914) derives the key, slowly, and AES-256-GCM encrypts. For secrets
  * that leave the machine.
  */
-import { createCipheriv, createDecipheriv, scrypt } from 'node:crypto'
+import { scrypt } from 'node:crypto'
 import { base64url, fromBase64url } from '../encoding.ts'
+import { decrypt, encrypt } from './aes-gcm.ts'
 import type { Random } from './random.ts'
 import type { Secret } from './secret.ts'
 
 /** In base64url. */
 export interface PassphraseBox {
   readonly salt: string
-  /** Nonce, encrypted bytes and tag. */
+  /** As `aes-gcm.ts` encrypts. */
   readonly sealed: string
 }
 
@@ -18,8 +19,6 @@ export interface PassphraseBox {
 const COST = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 2 ** 20 } as const
 
 const SALT_BYTES = 16
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
 
 /** Encrypts. `context` must be given again to open. */
 export async function sealWithPassphrase(
@@ -29,11 +28,7 @@ export async function sealWithPassphrase(
   random: Random,
 ): Promise<PassphraseBox> {
   const salt = random.bytes(SALT_BYTES)
-  const nonce = random.bytes(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', await deriveKey(passphrase, salt), nonce)
-  cipher.setAAD(Buffer.from(context))
-  const body = Buffer.concat([cipher.update(plain), cipher.final()])
-  const sealed = Buffer.concat([nonce, body, cipher.getAuthTag()])
+  const sealed = encrypt(await deriveKey(passphrase, salt), plain, context, random)
   return { salt: base64url(salt), sealed: base64url(sealed) }
 }
 
@@ -45,20 +40,8 @@ export async function openWithPassphrase(
 ): Promise<Uint8Array | undefined> {
   const salt = fromBase64url(box.salt)
   const sealed = fromBase64url(box.sealed)
-  if (salt?.length !== SALT_BYTES) return undefined
-  if (sealed === undefined || sealed.length < NONCE_BYTES + TAG_BYTES) return undefined
-  const key = await deriveKey(passphrase, salt)
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), {
-    authTagLength: TAG_BYTES,
-  })
-  decipher.setAAD(Buffer.from(context))
-  decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
-  try {
-    const body = sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES)
-    return new Uint8Array(Buffer.concat([decipher.update(body), decipher.final()]))
-  } catch {
-    return undefined
-  }
+  if (salt?.length !== SALT_BYTES || sealed === undefined) return undefined
+  return decrypt(await deriveKey(passphrase, salt), sealed, context)
 }
 
 function deriveKey(passphrase: Secret, salt: Uint8Array): Promise<Buffer> {

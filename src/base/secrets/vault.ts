@@ -6,17 +6,10 @@
  * Every purpose has its own key, derived with HKDF (RFC 5869), so that a value made for one purpose is not valid for
  * another. Encryption is AES-256-GCM with a random 96-bit nonce.
  */
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  createSecretKey,
-  hkdfSync,
-  type KeyObject,
-  timingSafeEqual,
-} from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { Brand } from '../brand.ts'
 import { base64url, fromBase64url } from '../encoding.ts'
+import { decrypt, encrypt } from './aes-gcm.ts'
 import type { Random } from './random.ts'
 
 /** Names what a value is for. Part of the key derivation: renaming one makes its old values unreadable. */
@@ -86,9 +79,6 @@ const STORED_NOWHERE: readonly Purpose[] = [
   'passkey-challenge',
 ]
 
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
-
 /** Without a `hashingSecret`, it hashes under the installation secret. */
 export function createVault(
   installationSecret: Uint8Array,
@@ -111,34 +101,12 @@ export function createVault(
 
   return {
     seal(purpose, plain, context = '') {
-      const nonce = random.bytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', keyFor('seal', purpose), nonce)
-      if (context !== '') cipher.setAAD(Buffer.from(context))
-      const body = cipher.update(plain)
-      // GCM is a stream: the end adds no bytes, only the tag.
-      cipher.final()
-      return base64url(Buffer.concat([nonce, body, cipher.getAuthTag()]))
+      return base64url(encrypt(keyFor('seal', purpose), plain, context, random))
     },
 
     open(purpose, sealed, context = '') {
       const bytes = fromBase64url(sealed)
-      if (bytes === undefined || bytes.length < NONCE_BYTES + TAG_BYTES) return undefined
-      const decipher = createDecipheriv(
-        'aes-256-gcm',
-        keyFor('seal', purpose),
-        bytes.subarray(0, NONCE_BYTES),
-        { authTagLength: TAG_BYTES },
-      )
-      if (context !== '') decipher.setAAD(Buffer.from(context))
-      decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES))
-      try {
-        const body = decipher.update(bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES))
-        // Throws unless the tag is right.
-        decipher.final()
-        return new Uint8Array(body)
-      } catch {
-        return undefined
-      }
+      return bytes && decrypt(keyFor('seal', purpose), bytes, context)
     },
 
     hash(purpose, value) {
