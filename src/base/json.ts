@@ -2,6 +2,8 @@
  * Parses untrusted JSON: limited depth (D-44), and no duplicate members, because two parsers would choose different
  * ones (R014, R059).
  */
+import { fromUtf8 } from './encoding.ts'
+import { attempt } from './node/attempt.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -48,16 +50,18 @@ export function shapeOf(text: string): JsonShape {
   return { depth, entries }
 }
 
-/** Returns the value of a JSON text; undefined if it is not valid, is nested too deeply or repeats a member. */
-export function parseJson(text: string, deepest: number): { readonly value: unknown } | undefined {
-  if (shapeOf(text).depth > deepest) return undefined
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  return hasDistinctNames(text) ? { value } : undefined
+/**
+ * Returns the value of a JSON text, or of its bytes in UTF-8; undefined if it is not valid, is nested too deeply or
+ * repeats a member.
+ */
+export function parseJson(
+  source: string | Uint8Array | undefined,
+  deepest: number,
+): { readonly value: unknown } | undefined {
+  const text = typeof source === 'string' ? source : source && fromUtf8(source)
+  if (text === undefined || shapeOf(text).depth > deepest) return undefined
+  const parsed = attempt(() => ({ value: JSON.parse(text) }))
+  return parsed && hasDistinctNames(text) ? parsed : undefined
 }
 
 const QUOTE = 0x22

@@ -9,7 +9,6 @@ import type { IncomingMessage } from 'node:http'
 import { Agent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { fromUtf8 } from '../base/encoding.ts'
 import { isLoopbackHost, withoutBrackets } from '../base/host-port.ts'
 import { parseJson } from '../base/json.ts'
 import { http } from '../base/node/http.ts'
@@ -197,8 +196,7 @@ async function readBody(response: IncomingMessage, statuses: readonly number[]):
     if (size > MOST_BYTES) throw tooLarge
     chunks.push(chunk)
   }
-  const text = fromUtf8(Buffer.concat(chunks))
-  const document = text === undefined ? undefined : parseJson(text, DEEPEST)
+  const document = parseJson(Buffer.concat(chunks), DEEPEST)
   if (document === undefined) throw new Refusal('the answer is not JSON that can be read')
   return { status: statusCode, value: document.value }
 }

@@ -2,7 +2,6 @@
  * Splits the controller's feed into lines and parses them into values. D-42; docs/router.md has the format. It knows
  * the form of each line, but not its effect.
  */
-import { fromUtf8 } from '../base/encoding.ts'
 import { isJsonObject, isText, type JsonObject, parseJson } from '../base/json.ts'
 import { type Duration, milliseconds } from '../base/time/duration.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
@@ -83,8 +82,7 @@ export function createLineReader(): (chunk: Uint8Array) => readonly FeedLine[] {
 }
 
 export function readFeedLine(bytes: Uint8Array): FeedLine {
-  const text = fromUtf8(bytes)
-  const value = text === undefined ? undefined : parseJson(text, DEEPEST)?.value
+  const value = parseJson(bytes, DEEPEST)?.value
   if (!isJsonObject(value)) throw new FeedFault('a line is not a JSON object')
   const { type } = value
   if (typeof type !== 'string') throw new FeedFault('a line has no type')

@@ -3,7 +3,7 @@
  * answer is cached for a second; concurrent checks of the same token share one request.
  */
 import { Agent } from 'node:https'
-import { base64url, fromUtf8, sha256 } from '../base/encoding.ts'
+import { base64url, sha256 } from '../base/encoding.ts'
 import { isText, parseJson } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { type Duration, milliseconds, seconds } from '../base/time/duration.ts'
@@ -98,8 +98,7 @@ export function createSessionChecks(deps: {
 }
 
 function readAnswer(bytes: Uint8Array): SessionAnswer {
-  const text = fromUtf8(bytes)
-  const body = text === undefined ? undefined : parseJson(text, DEEPEST)?.value
+  const body = parseJson(bytes, DEEPEST)?.value
   const data = (body as { readonly data?: Readonly<Record<string, unknown>> } | null)?.data
   if (data?.['isActive'] === false) return { outcome: 'inactive' }
   const { isActive, sessionId, identityId, expiresAt } = data ?? {}

@@ -4,7 +4,6 @@
  */
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { fromUtf8 } from '../../base/encoding.ts'
 import { areStrings, isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import type { PassphraseBox } from '../../base/secrets/passphrase.ts'
 import type { SecretHash } from '../../base/secrets/vault.ts'
@@ -113,8 +112,7 @@ async function* linesOf(path: string, refuse: Refuse): AsyncIterable<Buffer> {
 }
 
 function readLine(bytes: Uint8Array): unknown {
-  const text = fromUtf8(bytes)
-  return text === undefined ? undefined : parseJson(text, DEEPEST)?.value
+  return parseJson(bytes, DEEPEST)?.value
 }
 
 function readHeader(value: unknown, refuse: Refuse): Header {

@@ -2,7 +2,6 @@
  * Parses responses: untrusted JSON, and the two forms of error that such a server sends (D-28, D-45). They become our
  * own errors; the server's sentences are not repeated.
  */
-import { fromUtf8 } from '../../base/encoding.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import { parseChallenges, type ReceivedChallenge } from '../../protocol/challenge.ts'
 import { REQUEST_ID_HEADER } from '../../protocol/headers.ts'
@@ -21,8 +20,7 @@ const DEEPEST = 16
 
 /** Returns the JSON object of the body; undefined if it is anything else. */
 export function jsonOf({ body }: Pick<WireAnswer, 'body'>): JsonObject | undefined {
-  const text = fromUtf8(body)
-  return asObject(text === undefined ? undefined : parseJson(text, DEEPEST)?.value)
+  return asObject(parseJson(body, DEEPEST)?.value)
 }
 
 export function asObject(value: unknown): JsonObject | undefined {

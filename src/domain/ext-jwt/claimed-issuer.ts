@@ -2,7 +2,7 @@
  * Reads which issuer a token claims. The claim is unverified: it only selects who must verify the token (D-14: roles by
  * issuer). Ambiguous or excessive JSON is not a JWT: duplicate members, or nesting without limit (R059).
  */
-import { fromBase64url, fromUtf8 } from '../../base/encoding.ts'
+import { fromBase64url } from '../../base/encoding.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import type { Secret } from '../../base/secrets/secret.ts'
 
@@ -43,8 +43,6 @@ function readParts(text: string): ClaimedParts | undefined {
 }
 
 function readPart(part: string): JsonObject | undefined {
-  const bytes = fromBase64url(part)
-  const text = bytes && fromUtf8(bytes)
-  const value = text === undefined ? undefined : parseJson(text, DEEPEST)?.value
+  const value = parseJson(fromBase64url(part), DEEPEST)?.value
   return isJsonObject(value) ? value : undefined
 }

@@ -2,7 +2,6 @@
  * A login in progress, sealed into a cookie of the browser that began it: anonymous visitors cost the gateway no memory,
  * and no other browser can finish the login (login CSRF, RFC 6749 §10.12). The key lives as long as the gateway runs. D-411.
  */
-import { fromUtf8 } from '../../base/encoding.ts'
 import { isText, parseJson } from '../../base/json.ts'
 import type { Vault } from '../../base/secrets/vault.ts'
 import type { Clock } from '../../base/time/clock.ts'
@@ -40,9 +39,7 @@ export function openLogin(
   origin: string,
   sealed: string,
 ): LoginInProgress | undefined {
-  const bytes = vault.open('gateway-login', sealed, origin)
-  const text = bytes === undefined ? undefined : fromUtf8(bytes)
-  const value = text === undefined ? undefined : parseJson(text, DEEPEST)?.value
+  const value = parseJson(vault.open('gateway-login', sealed, origin), DEEPEST)?.value
   if (!Array.isArray(value)) return undefined
   const [state, nonce, verifier, target, at, stepUp] = value
   if (!isText(state) || !isText(nonce) || !isText(verifier) || !isText(target)) return undefined

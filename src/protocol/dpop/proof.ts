@@ -4,7 +4,7 @@
  * proof was used before is left to the caller, who remembers it.
  */
 import { constants, type KeyObject, type VerifyKeyObjectInput, verify } from 'node:crypto'
-import { base64url, fromBase64url, fromUtf8, sha256 } from '../../base/encoding.ts'
+import { base64url, fromBase64url, sha256 } from '../../base/encoding.ts'
 import { isJsonObject, isText, type JsonObject, parseJson } from '../../base/json.ts'
 import { type Duration, hours } from '../../base/time/duration.ts'
 import { epochSeconds, type Instant } from '../../base/time/instant.ts'
@@ -105,10 +105,8 @@ export function isKeyThumbprint(text: string): boolean {
 }
 
 function readPart(part: string): JsonObject | undefined {
-  const bytes = fromBase64url(part)
-  const text = bytes && fromUtf8(bytes)
-  const parsed = text === undefined ? undefined : parseJson(text, DEEPEST)
-  return isJsonObject(parsed?.value) ? parsed.value : undefined
+  const value = parseJson(fromBase64url(part), DEEPEST)?.value
+  return isJsonObject(value) ? value : undefined
 }
 
 const DIGESTS: Readonly<Record<DpopAlgorithm, string | null>> = {

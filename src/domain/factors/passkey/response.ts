@@ -2,7 +2,7 @@
  * What a browser answers, in the JSON forms of WebAuthn Level 3 §5.1: read with bounds, before anything is decoded. The
  * parts that a browser adds for scripts (`clientExtensionResults`, `publicKey` …) are ignored.
  */
-import { fromBase64url, fromUtf8 } from '../../../base/encoding.ts'
+import { fromBase64url } from '../../../base/encoding.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../../base/json.ts'
 
 /** An answer to `navigator.credentials.get()`. */
@@ -84,8 +84,7 @@ function readCredential(given: unknown) {
 
 function readClientData(response: JsonObject): ClientData | undefined {
   const bytes = bytesIn(response, 'clientDataJSON', LONGEST_CLIENT_DATA)
-  const text = bytes && fromUtf8(bytes)
-  const value = text === undefined ? undefined : parseJson(text, DEEPEST)?.value
+  const value = parseJson(bytes, DEEPEST)?.value
   if (bytes === undefined || !isJsonObject(value)) return undefined
   const { type, challenge, origin, crossOrigin, topOrigin } = value
   if (typeof challenge !== 'string') return undefined
