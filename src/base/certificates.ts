@@ -25,12 +25,8 @@ export function readCertificate(pem: string): X509Certificate | undefined {
  * was not proven (R093). So the result must equal the input.
  */
 export function readDerCertificate(der: Uint8Array): X509Certificate | undefined {
-  try {
-    const certificate = new X509Certificate(der)
-    return certificate.raw.equals(der) ? certificate : undefined
-  } catch {
-    return undefined
-  }
+  const certificate = attempt(() => new X509Certificate(der))
+  return certificate?.raw.equals(der) ? certificate : undefined
 }
 
 export function writeCertificates(certificates: readonly X509Certificate[]): string {
