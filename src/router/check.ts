@@ -14,7 +14,7 @@ import {
 } from './client-certificate.ts'
 import type { FeedCopy, Known } from './feed-copy.ts'
 import { type JudgedLogin, policyRefusal } from './policy-check.ts'
-import { createProofChecks, type DpopToken } from './possession/proofs.ts'
+import { createProofFault, type DpopToken } from './possession/proofs.ts'
 import type { SessionFacts } from './roles.ts'
 import type { KnownSession, SessionChecks } from './session-checks.ts'
 
@@ -106,7 +106,7 @@ export function createRouterCheck(deps: {
   readonly clock: Pick<Clock, 'now'>
 }): RouterCheck {
   const { copy, sessionChecks, clock } = deps
-  const proofs = createProofChecks({ clock })
+  const proofFault = createProofFault(clock)
 
   return async ({ certificate: der, token }) => {
     const known = copy.known()
@@ -139,7 +139,7 @@ export function createRouterCheck(deps: {
       return boundKey === undefined ? undefined : refuse('proof-invalid', 'there is no proof')
     }
     if (boundKey === undefined) return refuse('token-invalid', 'it is bound to no key')
-    const fault = await proofs.fault(token, boundKey)
+    const fault = await proofFault(token, boundKey)
     return fault === undefined ? undefined : refuse('proof-invalid', fault)
   }
 

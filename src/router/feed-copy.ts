@@ -8,7 +8,7 @@
  */
 import type { Clock } from '../base/time/clock.ts'
 import { type Duration, hours, milliseconds, seconds } from '../base/time/duration.ts'
-import type { Instant } from '../base/time/instant.ts'
+import { type Instant, later } from '../base/time/instant.ts'
 import { readRoleSubject } from '../protocol/feed/role-removals.ts'
 import { ROUTER_CUT_OFF_SECONDS } from '../protocol/limits.ts'
 import type { PolicyDemands } from '../protocol/policy-demands.ts'
@@ -52,7 +52,6 @@ export interface FeedCopy {
 export interface Reception {
   /** Throws FeedFault if a line is not allowed now. */
   take(line: FeedLine): void
-  isReady(): boolean
 }
 
 /** D-42: a router without a heartbeat for this long refuses every request. */
@@ -69,6 +68,8 @@ interface Ended {
   /** By the uptime: the ending is not forgotten before that. */
   readonly keepUptime: Duration
 }
+
+type Greeting = Pick<Known, 'brand' | 'trustDomain' | 'issuers' | 'epoch'>
 
 export function createFeedCopy(deps: {
   readonly clock: Clock
@@ -96,9 +97,8 @@ export function createFeedCopy(deps: {
     const forget = milliseconds(uptime + (keepFor ?? UNTOLD_KEEP))
     // Entries come twice; a repeated one is never forgotten earlier.
     ended.set(subject, {
-      keepUntil:
-        before !== undefined && before.keepUntil > keepUntil ? before.keepUntil : keepUntil,
-      keepUptime: before !== undefined && before.keepUptime > forget ? before.keepUptime : forget,
+      keepUntil: later(before?.keepUntil ?? keepUntil, keepUntil),
+      keepUptime: milliseconds(Math.max(before?.keepUptime ?? forget, forget)),
     })
     if (before !== undefined) return
     const removal = readRoleSubject(subject)
@@ -107,16 +107,7 @@ export function createFeedCopy(deps: {
   }
 
   return {
-    receive: () =>
-      createReception({
-        known: () => known,
-        learn,
-        beat,
-        end,
-        cursor: () => cursor,
-        mark: (text) => deps.onMark?.(text),
-        uptime: () => clock.uptime(),
-      }),
+    receive,
     cursor: () => cursor,
     forgetCursor() {
       cursor = undefined
@@ -153,107 +144,94 @@ export function createFeedCopy(deps: {
     cursor = at
     heardAt = clock.uptime()
   }
-}
 
-interface Learned {
-  readonly known: () => Known | undefined
-  readonly cursor: () => string | undefined
-  readonly learn: (next: Known, cursor?: string) => void
-  readonly beat: (cursor: string) => void
-  readonly mark: (mark: string) => void
-  readonly uptime: () => Duration
-  readonly end: (subject: string, keepUntil: Instant, keepFor: Duration | undefined) => void
-}
+  function receive(): Reception {
+    /** What this connection has received so far, until it is ready. */
+    let aside: (Greeting & Partial<Known>) | undefined
+    let isReady = false
+    let leastBehind = Number.POSITIVE_INFINITY
 
-type Greeting = Pick<Known, 'brand' | 'trustDomain' | 'issuers' | 'epoch'>
+    /**
+     * Attack: someone on the way delivers the lines of the feed ever later, each in time not to be missed, so that this
+     * router goes on for hours with what was true before. The clocks of both sides may differ, so only the growth of the
+     * difference counts (D-385). A new connection starts with what is true now.
+     */
+    function refuseDelayed(at: Instant | undefined): void {
+      if (at === undefined) return
+      const behind = clock.uptime() - at
+      leastBehind = Math.min(leastBehind, behind)
+      if (behind - leastBehind > LONGEST_DELAY)
+        throw new Error('the feed of the controller is delayed')
+    }
 
-function createReception(copy: Learned): Reception {
-  /** What this connection has received so far, until it is ready. */
-  let aside: (Greeting & Partial<Known>) | undefined
-  let isReady = false
-  let leastBehind = Number.POSITIVE_INFINITY
+    function changeKnown(change: Partial<Pick<Known, 'keys' | 'cas' | 'policies'>>): void {
+      if (isReady && known !== undefined) learn({ ...known, ...change })
+      else if (aside !== undefined) aside = { ...aside, ...change }
+    }
 
-  /**
-   * Attack: someone on the way delivers the lines of the feed ever later, each in time not to be missed, so that this
-   * router goes on for hours with what was true before. The clocks of both sides may differ, so only the growth of the
-   * difference counts (D-385). A new connection starts with what is true now.
-   */
-  function refuseDelayed(at: Instant | undefined): void {
-    if (at === undefined) return
-    const behind = copy.uptime() - at
-    leastBehind = Math.min(leastBehind, behind)
-    if (behind - leastBehind > LONGEST_DELAY)
-      throw new Error('the feed of the controller is delayed')
-  }
+    function changePolicies(change: (policies: Map<string, PolicyDemands>) => void): void {
+      const policies = new Map((isReady ? known : aside)?.policies)
+      change(policies)
+      changeKnown({ policies })
+    }
 
-  function changeKnown(change: Partial<Pick<Known, 'keys' | 'cas' | 'policies'>>): void {
-    const known = copy.known()
-    if (isReady && known !== undefined) copy.learn({ ...known, ...change })
-    else if (aside !== undefined) aside = { ...aside, ...change }
-  }
-
-  function changePolicies(change: (policies: Map<string, PolicyDemands>) => void): void {
-    const policies = new Map((isReady ? copy.known() : aside)?.policies)
-    change(policies)
-    changeKnown({ policies })
-  }
-
-  return {
-    isReady: () => isReady,
-
-    take(line) {
-      if ((line.type === 'hello') !== (aside === undefined)) {
-        throw new FeedFault(aside === undefined ? 'it does not begin with hello' : 'a second hello')
-      }
-      switch (line.type) {
-        case 'hello': {
-          const { brand, trustDomain, issuers, isSnapshot, epoch } = line
-          if (!isSnapshot && copy.cursor() === undefined) {
-            throw new FeedFault('only changes were sent, but everything was requested')
+    return {
+      take(line) {
+        if ((line.type === 'hello') !== (aside === undefined)) {
+          throw new FeedFault(
+            aside === undefined ? 'it does not begin with hello' : 'a second hello',
+          )
+        }
+        switch (line.type) {
+          case 'hello': {
+            const { brand, trustDomain, issuers, isSnapshot, epoch } = line
+            if (!isSnapshot && cursor === undefined) {
+              throw new FeedFault('only changes were sent, but everything was requested')
+            }
+            aside = { brand, trustDomain, issuers, epoch }
+            return
           }
-          aside = { brand, trustDomain, issuers, epoch }
-          return
-        }
-        case 'keys': {
-          const keys = readTokenKeys(line.keys)
-          if (keys === undefined) throw new FeedFault('there is no key that can be used')
-          return changeKnown({ keys })
-        }
-        case 'cas': {
-          const cas = readTrustedCas(line.cas)
-          if (cas === undefined) throw new FeedFault('the CAs cannot be read')
-          return changeKnown({ cas })
-        }
-        case 'policy': {
-          const { policy } = line
-          return changePolicies((policies) => policies.set(policy.id, policy))
-        }
-        case 'policy-removed':
-          return changePolicies((policies) => policies.delete(line.id))
-        case 'ended':
-          return copy.end(line.subject, line.keepUntil, line.keepFor)
-        case 'ready': {
-          const { keys, cas, policies } = aside ?? {}
-          if (aside === undefined || keys === undefined || cas === undefined) {
-            throw new FeedFault('it is ready without keys or CAs')
+          case 'keys': {
+            const keys = readTokenKeys(line.keys)
+            if (keys === undefined) throw new FeedFault('there is no key that can be used')
+            return changeKnown({ keys })
           }
-          copy.learn({ ...aside, keys, cas, policies }, line.cursor)
-          isReady = true
-          return
+          case 'cas': {
+            const cas = readTrustedCas(line.cas)
+            if (cas === undefined) throw new FeedFault('the CAs cannot be read')
+            return changeKnown({ cas })
+          }
+          case 'policy': {
+            const { policy } = line
+            return changePolicies((policies) => policies.set(policy.id, policy))
+          }
+          case 'policy-removed':
+            return changePolicies((policies) => policies.delete(line.id))
+          case 'ended':
+            return end(line.subject, line.keepUntil, line.keepFor)
+          case 'ready': {
+            const { keys, cas, policies } = aside ?? {}
+            if (aside === undefined || keys === undefined || cas === undefined) {
+              throw new FeedFault('it is ready without keys or CAs')
+            }
+            learn({ ...aside, keys, cas, policies }, line.cursor)
+            isReady = true
+            return
+          }
+          case 'mark':
+            // Before `ready`, it does not count yet: nothing is accepted by what this connection sent.
+            if (isReady) deps.onMark?.(line.mark)
+            return
+          case 'heartbeat':
+            // Before `ready`, something may still be missing.
+            if (!isReady) return
+            refuseDelayed(line.at)
+            beat(line.cursor)
+            return
+          case 'other':
+            return
         }
-        case 'mark':
-          // Before `ready`, it does not count yet: nothing is accepted by what this connection sent.
-          if (isReady) copy.mark(line.mark)
-          return
-        case 'heartbeat':
-          // Before `ready`, something may still be missing.
-          if (!isReady) return
-          refuseDelayed(line.at)
-          copy.beat(line.cursor)
-          return
-        case 'other':
-          return
-      }
-    },
+      },
+    }
   }
 }

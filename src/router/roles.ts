@@ -65,10 +65,9 @@ export function createRoleRemovals(): RoleRemovals {
     forget(subject) {
       const removal = readRoleSubject(subject)
       const lost = removal && removed.get(removal.identityId)
-      if (lost?.get(removal?.roleHash ?? '') === removal?.version) {
-        lost?.delete(removal?.roleHash ?? '')
-      }
-      if (lost?.size === 0) removed.delete(removal?.identityId ?? '')
+      if (removal === undefined || lost === undefined) return
+      if (lost.get(removal.roleHash) === removal.version) lost.delete(removal.roleHash)
+      if (lost.size === 0) removed.delete(removal.identityId)
     },
   }
 }

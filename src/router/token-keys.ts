@@ -62,7 +62,9 @@ export function readTokenKeys(
   for (const jwk of jwks) {
     const { kid, alg } = jwk
     if (typeof kid !== 'string' || typeof alg !== 'string' || !ALGORITHMS.includes(alg)) continue
-    const key = readKey(jwk)
+    const key = attempt(() =>
+      createPublicKey({ key: jwk as JsonWebKeyInput['key'], format: 'jwk' }),
+    )
     if (key !== undefined) keys.set(kid, { algorithm: alg, key })
   }
   if (keys.size === 0) return undefined
@@ -101,10 +103,6 @@ export function readTokenKeys(
       }
     },
   }
-}
-
-function readKey(jwk: Readonly<Record<string, unknown>>): KeyObject | undefined {
-  return attempt(() => createPublicKey({ key: jwk as JsonWebKeyInput['key'], format: 'jwk' }))
 }
 
 function readClaims(payload: JWTPayload, keyId: string): RouterToken | undefined {

@@ -23,26 +23,22 @@ const SKEW = minutes(1)
 /** The oldest are forgotten first; only holders of a valid token and certificate add any. */
 const MOST_PROOFS = 100_000
 
-export interface ProofChecks {
-  /** Returns why the proof does not show this key, now and for the first time; undefined if it does. */
-  fault(token: DpopToken, boundKey: string): Promise<string | undefined>
-}
+/** Returns why the proof does not show this key, now and for the first time; undefined if it does. */
+type ProofFault = (token: DpopToken, boundKey: string) => Promise<string | undefined>
 
-export function createProofChecks({ clock }: { readonly clock: Pick<Clock, 'now'> }): ProofChecks {
+export function createProofFault(clock: Pick<Clock, 'now'>): ProofFault {
   const used = new BoundedMap<string, number>(MOST_PROOFS)
-  return {
-    async fault({ dpop: accessToken, proof, method, uri: target }, boundKey) {
-      if (proof === undefined) return 'there is not exactly one proof'
-      const now = clock.now()
-      const verdict = await checkProof(proof, { method, target, now, accessToken, skew: SKEW })
-      if (verdict.outcome === 'nonce') return 'its nonce is not valid'
-      if (verdict.outcome === 'invalid') return verdict.why
-      if (verdict.jkt !== boundKey) return 'it is of another key than the token'
-      const name = `${verdict.jkt} ${verdict.jti}`
-      const until = used.get(name)
-      if (until !== undefined && until > now) return 'it was used before'
-      used.set(name, plus(now, minutes(3)))
-      return undefined
-    },
+  return async ({ dpop: accessToken, proof, method, uri: target }, boundKey) => {
+    if (proof === undefined) return 'there is not exactly one proof'
+    const now = clock.now()
+    const verdict = await checkProof(proof, { method, target, now, accessToken, skew: SKEW })
+    if (verdict.outcome === 'nonce') return 'its nonce is not valid'
+    if (verdict.outcome === 'invalid') return verdict.why
+    if (verdict.jkt !== boundKey) return 'it is of another key than the token'
+    const name = `${verdict.jkt} ${verdict.jti}`
+    const until = used.get(name)
+    if (until !== undefined && until > now) return 'it was used before'
+    used.set(name, plus(now, minutes(3)))
+    return undefined
   }
 }
