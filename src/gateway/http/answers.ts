@@ -159,20 +159,20 @@ export function answerTo(
     case 'proof-invalid':
       return { code: 'UNAUTHORIZED', challenges: [dpopChallenge(brand, 'invalid_dpop_proof')] }
     case 'token-expired':
-      return { code: 'UNAUTHORIZED', challenges: [expired(token, brand)] }
+      return { code: 'UNAUTHORIZED', challenges: [unusable(token, brand, 'expired')] }
     case 'token-invalid':
     case 'session-ended':
     case 'token-bound-elsewhere':
-      return { code: 'UNAUTHORIZED', challenges: [invalid(token, brand)] }
+      return { code: 'UNAUTHORIZED', challenges: [unusable(token, brand)] }
     case 'policy-unmet': {
-      const challenges = outgrownChallenges(brand, invalid(token, brand), why)
+      const challenges = outgrownChallenges(brand, unusable(token, brand), why)
       return { code: 'UNAUTHORIZED', challenges }
     }
     case 'secondary-jwt-required': {
       // The same words as the controller's, so that a client knows which signer's token is needed; only the controller
       // accepts it.
       const missing = signer === undefined ? undefined : secondaryExtJwt(brand, 'missing', signer)
-      return { code: 'UNAUTHORIZED', challenges: [missing ?? invalid(token, brand)] }
+      return { code: 'UNAUTHORIZED', challenges: [missing ?? unusable(token, brand)] }
     }
     case 'no-certificate':
       return { code: 'FORBIDDEN', message: 'no client certificate was presented' }
@@ -224,21 +224,13 @@ export function sendOwn(response: ServerResponse, answer: OwnAnswer, then: 'clos
   response.end(body)
 }
 
-function invalid(token: Presented['token'], brand: string): Challenge {
-  if (isDpop(token)) return dpopChallenge(brand, 'invalid')
-  return isLegacy(token) ? ztSessionInvalid() : bearerInvalid(brand)
-}
-
-/** D-36 has one word for every invalid `zt-session`. */
-function expired(token: Presented['token'], brand: string): Challenge {
-  if (isDpop(token)) return dpopChallenge(brand, 'expired')
-  return isLegacy(token) ? ztSessionInvalid() : bearerExpired(brand)
-}
-
-function isDpop(token: Presented['token']): boolean {
-  return token !== undefined && 'dpop' in token
-}
-
-function isLegacy(token: Presented['token']): boolean {
-  return token !== undefined && 'ztSession' in token
+function unusable(
+  token: Presented['token'],
+  brand: string,
+  why: 'invalid' | 'expired' = 'invalid',
+): Challenge {
+  if (token !== undefined && 'dpop' in token) return dpopChallenge(brand, why)
+  // D-36 has one word for every invalid `zt-session`.
+  if (token !== undefined && 'ztSession' in token) return ztSessionInvalid()
+  return why === 'expired' ? bearerExpired(brand) : bearerInvalid(brand)
 }
