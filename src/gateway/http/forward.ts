@@ -4,11 +4,12 @@
  */
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
+import type { HostPort } from '../../base/host-port.ts'
 import { onUpgrade } from '../../base/node/on-upgrade.ts'
 import type { AnswerCode } from './answers.ts'
 import { clientFields, type Field, fieldsOf } from './fields.ts'
 import type { InboundRequest } from './read-request.ts'
-import { framing, type GatewayTimes, type Upstream } from './upstream.ts'
+import { callUpstream, framing, type GatewayTimes } from './upstream.ts'
 import { writeHead } from './write-head.ts'
 
 export interface Forwarding {
@@ -24,10 +25,14 @@ export interface Forwarding {
 
 export function forward(
   { inbound, message, response, fields, requestId, fail }: Forwarding,
-  { upstream, times }: { readonly upstream: Upstream; readonly times: GatewayTimes },
+  { upstream, times }: { readonly upstream: HostPort; readonly times: GatewayTimes },
 ): void {
   const { method, target, body } = inbound
-  const call = upstream.call({ method, target, fields: [...fields, ...framing(body, method)] })
+  const call = callUpstream(upstream, {
+    method,
+    target,
+    fields: [...fields, ...framing(body, method)],
+  })
   /** Nothing more is sent: we have already responded, or the client is gone. */
   let isOver = false
 

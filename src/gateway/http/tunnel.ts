@@ -5,11 +5,12 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { HostPort } from '../../base/host-port.ts'
 import type { AnswerCode } from './answers.ts'
 import { clientFields, type Field, fieldsOf, onlyValue, valuesOf } from './fields.ts'
 import type { Forwarding } from './forward.ts'
 import type { InboundRequest } from './read-request.ts'
-import type { GatewayTimes, Upstream } from './upstream.ts'
+import { callUpstream, type GatewayTimes } from './upstream.ts'
 import { FIRST_FINAL } from './write-head.ts'
 
 /** The response is for an answer that is not 101. */
@@ -34,14 +35,14 @@ export function upgradeFault({ method, body, fields }: InboundRequest): string |
 
 export function tunnel(
   { inbound, socket, head, response, fields, requestId, fail, onOpen }: Tunnelling,
-  { upstream, times }: { readonly upstream: Upstream; readonly times: GatewayTimes },
+  { upstream, times }: { readonly upstream: HostPort; readonly times: GatewayTimes },
 ): void {
   const upgrade: readonly Field[] = [
     ['connection', 'Upgrade'],
     ['upgrade', 'websocket'],
   ]
   const { method, target } = inbound
-  const call = upstream.call({ method, target, fields: [...fields, ...upgrade] })
+  const call = callUpstream(upstream, { method, target, fields: [...fields, ...upgrade] })
   let isAnswered = false
 
   function giveUp(code: AnswerCode, error: Error): void {

@@ -3,19 +3,12 @@
  * with another response. Only the given fields are sent. D-42.
  */
 import type { ClientRequest } from 'node:http'
-import { formatHostPort, type HostPort } from '../../base/host-port.ts'
+import type { HostPort } from '../../base/host-port.ts'
 import { http } from '../../base/node/http.ts'
 import type { Duration } from '../../base/time/duration.ts'
 import { LARGEST_HEADERS } from '../../https-server/http2.ts'
 import type { Field } from './fields.ts'
 import type { Body, InboundRequest } from './read-request.ts'
-
-export interface Upstream {
-  /** For the Host field. */
-  readonly host: string
-  /** The header is sent with the first byte of the body or with its end. */
-  call(head: Pick<InboundRequest, 'method' | 'target' | 'fields'>): ClientRequest
-}
 
 /** How long the upstream and the clients may be inactive. */
 export interface GatewayTimes {
@@ -29,26 +22,25 @@ export interface GatewayTimes {
   readonly write: Duration
 }
 
-export function createUpstream(at: HostPort): Upstream {
-  return {
-    host: formatHostPort(at),
-    call({ method, target, fields }) {
-      const call = http.request({
-        host: at.host,
-        port: at.port,
-        method,
-        path: target,
-        // A list is sent unchanged; Node adds only `Connection: close`.
-        headers: fields.flat(),
-        agent: false,
-        // As large as those that we accept (D-44).
-        maxHeaderSize: LARGEST_HEADERS,
-      })
-      // Node would silently drop fields beyond two thousand.
-      call.maxHeadersCount = 0
-      return call
-    },
-  }
+/** The header is sent with the first byte of the body or with its end. */
+export function callUpstream(
+  { host, port }: HostPort,
+  { method, target, fields }: Pick<InboundRequest, 'method' | 'target' | 'fields'>,
+): ClientRequest {
+  const call = http.request({
+    host,
+    port,
+    method,
+    path: target,
+    // A list is sent unchanged; Node adds only `Connection: close`.
+    headers: fields.flat(),
+    agent: false,
+    // As large as those that we accept (D-44).
+    maxHeaderSize: LARGEST_HEADERS,
+  })
+  // Node would silently drop fields beyond two thousand.
+  call.maxHeadersCount = 0
+  return call
 }
 
 /** Methods for which Node assumes no body, and so sends no length. */

@@ -1,10 +1,11 @@
 /** Passes a request of an admitted caller to its upstream: a request is forwarded, an upgrade becomes a tunnel. */
+import { formatHostPort } from '../../base/host-port.ts'
 import type { Accepted } from '../../router/router.ts'
 import type { AnswerCode } from '../http/answers.ts'
 import { upstreamFields } from '../http/fields.ts'
 import { forward } from '../http/forward.ts'
 import { tunnel } from '../http/tunnel.ts'
-import { createUpstream, type GatewayTimes } from '../http/upstream.ts'
+import type { GatewayTimes } from '../http/upstream.ts'
 import type { UpstreamSettings } from '../settings/settings.ts'
 import { createOpenConnections } from '../tcp/open-connections.ts'
 import { admit } from './admit.ts'
@@ -25,7 +26,7 @@ export function createPassToUpstream(
 ): PassToUpstream {
   const { times, mostRequests } = limits
   let running = 0
-  const webSockets = createOpenConnections(limits.mostPerIdentity)
+  const takeWebSocket = createOpenConnections(limits.mostPerIdentity)
 
   /** Takes a place until the response is closed. If there is none, answers the client and returns false. */
   function takePlace({ response, upgrade, answer }: Exchange, { identityId }: Accepted): boolean {
@@ -33,7 +34,7 @@ export function createPassToUpstream(
       answer({ code: 'OVERLOADED' }, {})
       return false
     }
-    const giveBack = upgrade && webSockets.take(identityId)
+    const giveBack = upgrade && takeWebSocket(identityId)
     if (upgrade !== undefined && giveBack === undefined) {
       answer({ code: 'TOO_MANY_CONNECTIONS' }, {})
       return false
@@ -53,9 +54,9 @@ export function createPassToUpstream(
     response.once('close', parts.rely(exchange, accepted, settings))
     exchange.markPassed()
     if (socket.destroyed) return
-    const upstream = createUpstream(settings.to.at)
+    const upstream = settings.to.at
     const fields = upstreamFields(inbound.fields, {
-      host: upstream.host,
+      host: formatHostPort(upstream),
       identityId: accepted.identityId,
       sessionId: accepted.sessionId,
       requestId,

@@ -9,16 +9,13 @@ import { admit } from '../passing/admit.ts'
 import type { Exchange } from '../passing/exchange.ts'
 import type { OwnRoute } from '../passing/own-routes.ts'
 import type { UpstreamSettings } from '../settings/settings.ts'
+import { upstreamTo } from '../settings/upstream-url.ts'
 import { createOpenConnections } from './open-connections.ts'
 import { openTcpTunnel, type TcpTimes } from './tcp-tunnel.ts'
 
 /** Stands for a name that does not exist, which an authenticated caller may learn. */
 const NOBODY_KNOWS: UpstreamSettings = {
-  name: '',
-  to: { kind: 'tcp', at: { host: '', port: 0 } },
-  hosts: [],
-  path: '/',
-  require: {},
+  ...upstreamTo({ kind: 'tcp', at: { host: '', port: 0 } }),
   signIn: false,
 }
 
@@ -27,7 +24,7 @@ export function createConnectRoute(options: {
   /** D-422. */
   readonly mostPerIdentity: number
 }): OwnRoute {
-  const open = createOpenConnections(options.mostPerIdentity)
+  const takePlace = createOpenConnections(options.mostPerIdentity)
   return {
     name: 'connect',
     async handle(exchange, rest, gateway) {
@@ -46,7 +43,7 @@ export function createConnectRoute(options: {
       if (upstream === undefined) return refuse('UNKNOWN_SERVICE')
       exchange.note({ upstream: upstream.name })
       if (upgrade === undefined) return refuse('UPGRADE_REQUIRED')
-      const giveBack = open.take(accepted.identityId)
+      const giveBack = takePlace(accepted.identityId)
       if (giveBack === undefined) return refuse('TOO_MANY_CONNECTIONS')
       exchange.socket.once('close', giveBack)
       response.once('close', gateway.rely(exchange, accepted, upstream))

@@ -183,14 +183,14 @@ test('a service that refuses is BAD_GATEWAY, and one that does not accept in tim
 })
 
 test('an identity has a bounded number of connections, and gets each place back once', () => {
-  const open = createOpenConnections(2)
-  const [first, second] = [open.take('a'), open.take('a')]
-  assert.equal(open.take('a'), undefined)
-  assert.notEqual(open.take('b'), undefined)
+  const take = createOpenConnections(2)
+  const [first, second] = [take('a'), take('a')]
+  assert.equal(take('a'), undefined)
+  assert.notEqual(take('b'), undefined)
   first?.()
   first?.()
-  assert.notEqual(open.take('a'), undefined)
-  assert.equal(open.take('a'), undefined)
+  assert.notEqual(take('a'), undefined)
+  assert.equal(take('a'), undefined)
   second?.()
-  assert.notEqual(open.take('a'), undefined)
+  assert.notEqual(take('a'), undefined)
 })
