@@ -27,7 +27,7 @@ export function inviteMessagePage(
   return inviteLayout(presentation, {
     title,
     content: html`<p>${message}</p>
-${isUnknown && html`<p><a class="choice only" href="${INVITE_PATHS.open}">${say('inviteError.again')}</a></p>\n`}<p><a href="/account">${say('inviteError.signIn')}</a></p>
+${isUnknown ? html`<p><a class="choice only" href="${INVITE_PATHS.open}">${say('inviteError.again')}</a></p>\n` : undefined}<p><a href="/account">${say('inviteError.signIn')}</a></p>
 <p class="reference">${say('requestId.label')}: <code>${requestId}</code></p>`,
   })
 }

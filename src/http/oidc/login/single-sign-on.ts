@@ -72,7 +72,7 @@ export function addContinue(router: Router, ports: AccountPorts, listener: AtLis
     if (found === undefined) return toPassword(authRequestId)
     const who = { identityId: found.identityId, authRequestId }
     const presentation = await identified(ports, during(call, request), who)
-    return loginPage(200, continuePage(presentation, { authRequestId }), request)
+    return loginPage(200, continuePage(presentation, authRequestId), request)
   })
 
   router.add({ ...LOGIN_POST, url, replies: [200, 302, 406] }, async (call) => {

@@ -17,7 +17,7 @@ test('D-427: every form that can finish a login comes with the script that sends
     passwordPage(EN, { authRequestId }),
     totpPage(EN, { authRequestId }),
     certificatePage(EN, { authRequestId, hasCertificate: true }),
-    continuePage(EN, { authRequestId }),
+    continuePage(EN, authRequestId),
     enrollPage(EN, { authRequestId, provisioningUrl: 'otpauth://totp/a:b?secret=AAAA' }),
     passkeyPage(EN, { authRequestId, options: {}, canUseApp: false }),
   ]) {

@@ -8,14 +8,7 @@ import { loginAddress } from '../login-address.ts'
 import { HELPERS } from '../look/helpers-script.ts'
 import type { Presentation } from '../presentation.ts'
 
-export interface ContinuePage {
-  readonly authRequestId: string
-}
-
-export function continuePage(
-  presentation: Presentation,
-  { authRequestId }: ContinuePage,
-): SafeHtml {
+export function continuePage(presentation: Presentation, authRequestId: string): SafeHtml {
   const { say } = presentation
   return layout(presentation, {
     title: say('continue.title'),
