@@ -3,6 +3,7 @@ import { type Instant, toRfc3339 } from '../../base/time/instant.ts'
 import { form } from '../account/layout.ts'
 import { type HtmlValue, html, type SafeHtml } from '../login/html.ts'
 import type { ConsoleFrame } from './layout.ts'
+import { identityPath } from './navigation.ts'
 
 /** The exact time in UTC; assets/times.js makes it relative, with the exact one in the reader's time zone on hover. */
 export function time(at: Instant | undefined, missing = '–'): HtmlValue {
@@ -17,6 +18,16 @@ export function exactTime(at: Instant | undefined, missing = '–'): HtmlValue {
 function timeElement(at: Instant, look?: SafeHtml): SafeHtml {
   const text = toRfc3339(at)
   return html`<time${look} datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 19)} UTC</time>`
+}
+
+export interface ShownPerson {
+  readonly id: string
+  /** As it was at the time; undefined for events from before names were recorded. */
+  readonly name: string | undefined
+}
+
+export function personLink({ id, name }: ShownPerson): SafeHtml {
+  return html`<a href="${identityPath(id)}"><bdi>${name ?? id}</bdi></a>`
 }
 
 /** The look of a badge says how much attention it needs; its text says why. */
@@ -110,6 +121,12 @@ export function dangerous(
 <p>${consequence}</p>
 ${form(frame.formToken, path, html`${fields}<button class="bad" type="submit">${label}</button>`)}
 </div></details>`
+}
+
+/** A text that a list is filtered by. */
+export function searchField(name: string, label: string, value: string): SafeHtml {
+  return html`<div><label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="search" value="${value}" maxlength="256" autocomplete="off"></div>`
 }
 
 export interface Pages {

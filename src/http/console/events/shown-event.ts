@@ -2,8 +2,8 @@
 import { clockSentence } from '../../../domain/audit/clock-sentence.ts'
 import type { RecordedEvent } from '../../../domain/audit/recorded-event.ts'
 import { whatHappened } from '../../../domain/audit/what-happened.ts'
-import type { ShownEvent, ShownPerson } from '../../../web/console/events/event-list.ts'
-import type { Tone } from '../../../web/console/parts.ts'
+import type { ShownEvent } from '../../../web/console/events/event-list.ts'
+import type { ShownPerson, Tone } from '../../../web/console/parts.ts'
 
 export function shownEvent(event: RecordedEvent): ShownEvent {
   const { identityId, identityName, actorId, actorName, details = {}, ...shown } = event

@@ -2,8 +2,18 @@
 import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, consoleLayout } from '../layout.ts'
 import { AUDIT_PATH, explainPath, STREAM_PATH, sessionPath, withQuery } from '../navigation.ts'
-import { empty, facts, type Pages, pager, plural, section, time } from '../parts.ts'
-import { eventList, personLink, type ShownEvent } from './event-list.ts'
+import {
+  empty,
+  facts,
+  type Pages,
+  pager,
+  personLink,
+  plural,
+  searchField,
+  section,
+  time,
+} from '../parts.ts'
+import { eventList, eventName, type ShownEvent } from './event-list.ts'
 
 export const EXPORT_PATHS = {
   'JSON lines': `${AUDIT_PATH}/export.jsonl`,
@@ -40,8 +50,8 @@ export function auditPage(frame: ConsoleFrame, page: AuditPage): SafeHtml {
     title: 'Audit',
     lead: html`<p class="lead"${pages.offset === 0 && html` data-stream="${STREAM_PATH}"`}><span data-stream-state role="status"></span></p>`,
     content: html`<form class="filters" role="search" aria-label="Filter events" method="get" action="${AUDIT_PATH}">
-${field('person', 'About (name or ID)', filter.person)}
-${field('actor', 'Done by (name or ID)', filter.actor)}
+${searchField('person', 'About (name or ID)', filter.person)}
+${searchField('actor', 'Done by (name or ID)', filter.actor)}
 <div><label for="type">Type</label>
 <select id="type" name="type"><option value="">All</option>
 <optgroup label="Groups">${groups.map(option)}</optgroup>
@@ -70,11 +80,6 @@ ${pager(pages)}
   })
 }
 
-function field(name: string, label: string, value: string): SafeHtml {
-  return html`<div><label for="${name}">${label}</label>
-<input id="${name}" name="${name}" type="search" value="${value}" maxlength="256" autocomplete="off"></div>`
-}
-
 function moment(name: string, label: string, value: string): SafeHtml {
   return html`<div class="moment"><label for="${name}">${label}</label>
 <input id="${name}" name="${name}" type="datetime-local" value="${value}"></div>`
@@ -82,11 +87,11 @@ function moment(name: string, label: string, value: string): SafeHtml {
 
 /** GET /console/audit/events/:id: everything that an event has. */
 export function eventPage(frame: ConsoleFrame, event: ShownEvent): SafeHtml {
-  const { id, at, type, reason, sentence, identity, actor, address, requestId } = event
+  const { id, at, type, sentence, identity, actor, address, requestId } = event
   const { sessionId, userAgent, count, details } = event
   return consoleLayout(frame, {
     section: AUDIT_PATH,
-    title: reason === undefined ? type : `${type}: ${reason}`,
+    title: eventName(event),
     content: section(
       sentence || type,
       facts([

@@ -1,8 +1,8 @@
 /** Audit events as a timeline: what happened, to whom, by whom, from where. */
 import type { Instant } from '../../../base/time/instant.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
-import { eventPath, explainPath, identityPath } from '../navigation.ts'
-import { badge, type Tone, time } from '../parts.ts'
+import { eventPath, explainPath } from '../navigation.ts'
+import { badge, personLink, type ShownPerson, type Tone, time } from '../parts.ts'
 
 export interface ShownEvent {
   readonly id: string
@@ -23,12 +23,6 @@ export interface ShownEvent {
   readonly details: readonly (readonly [string, string])[]
 }
 
-export interface ShownPerson {
-  readonly id: string
-  /** As it was at the time; undefined for events from before names were recorded. */
-  readonly name: string | undefined
-}
-
 /** The newest first. `about`: whose page it is on, whose name is not repeated. */
 export function eventList(events: readonly ShownEvent[], about?: string): SafeHtml {
   return html`<ol class="events">
@@ -36,19 +30,19 @@ ${events.map((event) => entry(event, about))}</ol>`
 }
 
 function entry(event: ShownEvent, about: string | undefined): SafeHtml {
-  const { id, at, type, reason, sentence, identity, actor, address, requestId, count, tone } = event
-  const who = identity === undefined || identity.id === about ? undefined : personLink(identity)
+  const { id, at, sentence, identity, actor, address, requestId, count, tone } = event
+  const who = identity && identity.id !== about && personLink(identity)
   const isSelf = actor === undefined || actor.id === identity?.id
   const by = !isSelf && html` by ${actor.id === about ? 'them' : personLink(actor)}`
   const from = address !== undefined && html` from <code>${address}</code>`
   return html`<li class="${tone}">
-<p class="what">${badge(tone, reason === undefined ? type : `${type}: ${reason}`)} ${who}${by}${count > 1 && html` <span class="hint">${count} times in that minute</span>`}</p>
+<p class="what">${badge(tone, eventName(event))} ${who}${by}${count > 1 && html` <span class="hint">${count} times in that minute</span>`}</p>
 <p>${sentence}</p>
 <p class="hint">${time(at)}${from} &middot; <a href="${eventPath(id)}">Details</a>${requestId !== undefined && tone === 'bad' && html` &middot; <a href="${explainPath(requestId)}">Why?</a>`}</p>
 </li>
 `
 }
 
-export function personLink({ id, name }: ShownPerson): SafeHtml {
-  return html`<a href="${identityPath(id)}"><bdi>${name ?? id}</bdi></a>`
+export function eventName({ type, reason }: Pick<ShownEvent, 'type' | 'reason'>): string {
+  return reason === undefined ? type : `${type}: ${reason}`
 }

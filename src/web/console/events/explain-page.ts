@@ -2,8 +2,8 @@
 import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, consoleLayout } from '../layout.ts'
 import { EXPLAIN_PATH } from '../navigation.ts'
-import { badge, empty, facts, section, type Tone, table, time } from '../parts.ts'
-import { eventList, personLink, type ShownEvent } from './event-list.ts'
+import { badge, empty, facts, personLink, section, type Tone, table, time } from '../parts.ts'
+import { eventList, eventName, type ShownEvent } from './event-list.ts'
 
 export interface ShownCheck {
   readonly name: string
@@ -61,15 +61,15 @@ const OUTCOMES = {
 } as const satisfies Record<ShownCheck['outcome'], readonly [Tone, string]>
 
 function explanation({ event, checks, fix }: ExplainedRequest): SafeHtml {
-  const { identity, actor, address, userAgent, type, reason, at, count, details } = event
+  const { identity, actor, address, userAgent, type, at, count, details } = event
   return section(
     event.sentence || type,
     html`${facts([
       ['When', time(at)],
       ['Times in that minute', count > 1 ? String(count) : undefined],
-      ['Event', html`<code>${reason === undefined ? type : `${type}: ${reason}`}</code>`],
+      ['Event', html`<code>${eventName(event)}</code>`],
       ['Identity', identity && personLink(identity)],
-      ['Done by', actor === undefined || actor.id === identity?.id ? undefined : personLink(actor)],
+      ['Done by', actor && actor.id !== identity?.id && personLink(actor)],
       ['From', address && html`<code>${address}</code>`],
       ['With', userAgent && html`<bdi>${userAgent}</bdi>`],
       ...details.map(([name, value]) => [name, html`<bdi>${value}</bdi>`] as const),

@@ -2,8 +2,8 @@
 import type { Instant } from '../../../base/time/instant.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, consoleLayout } from '../layout.ts'
-import { IDENTITIES_PATH, INVITE_SCREEN_PATH, identityPath } from '../navigation.ts'
-import { badge, empty, type Pages, pager, plural, table, time } from '../parts.ts'
+import { IDENTITIES_PATH, INVITE_SCREEN_PATH } from '../navigation.ts'
+import { badge, empty, type Pages, pager, personLink, plural, table, time } from '../parts.ts'
 
 export interface ListedIdentity {
   readonly id: string
@@ -50,11 +50,7 @@ export function identityTable(rows: readonly ListedIdentity[]): SafeHtml {
   return table(
     'Identities',
     [
-      {
-        title: 'Name',
-        look: 'wide',
-        cell: ({ id, name }) => html`<a href="${identityPath(id)}"><bdi>${name}</bdi></a>`,
-      },
+      { title: 'Name', look: 'wide', cell: personLink },
       { title: 'State', cell: (row) => (hasState(row) ? stateOf(row) : '–') },
       {
         title: 'Signs in with',

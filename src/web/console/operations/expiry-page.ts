@@ -3,8 +3,8 @@ import { days } from '../../../base/time/duration.ts'
 import { type Instant, plus, toRfc3339 } from '../../../base/time/instant.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, consoleLayout } from '../layout.ts'
-import { EXPIRY_PATH, identityPath } from '../navigation.ts'
-import { badge, empty, plural, section, table, time } from '../parts.ts'
+import { EXPIRY_PATH } from '../navigation.ts'
+import { badge, empty, personLink, plural, section, table, time } from '../parts.ts'
 
 export interface ExpiringRow {
   readonly kind: string
@@ -73,7 +73,7 @@ export function expiryTable(rows: readonly ExpiringRow[], now: Instant): SafeHtm
         cell: ({ name, identityId }) =>
           identityId === undefined
             ? html`<bdi>${name}</bdi>`
-            : html`<a href="${identityPath(identityId)}"><bdi>${name}</bdi></a>`,
+            : personLink({ id: identityId, name }),
       },
       { title: 'Renewed by', cell: ({ renewedBy }) => RENEWED_BY[renewedBy] },
     ],

@@ -2,8 +2,18 @@
 import type { Instant } from '../../../base/time/instant.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, consoleLayout } from '../layout.ts'
-import { identityPath, ROUTERS_PATH } from '../navigation.ts'
-import { badge, empty, exactTime, type Pages, pager, plural, table, time } from '../parts.ts'
+import { ROUTERS_PATH } from '../navigation.ts'
+import {
+  badge,
+  empty,
+  exactTime,
+  type Pages,
+  pager,
+  personLink,
+  plural,
+  table,
+  time,
+} from '../parts.ts'
 
 export interface ShownRouter {
   readonly id: string
@@ -34,11 +44,7 @@ export function routersPage(
         : table(
             'Routers and gateways',
             [
-              {
-                title: 'Name',
-                look: 'wide',
-                cell: ({ id, name }) => html`<a href="${identityPath(id)}"><bdi>${name}</bdi></a>`,
-              },
+              { title: 'Name', look: 'wide', cell: personLink },
               { title: 'Hosts', look: 'wide', cell: ({ hosts }) => hosts.join(', ') || '–' },
               { title: 'State', cell: stateOf },
               { title: 'Last contact', cell: ({ contactAt }) => time(contactAt, 'never') },

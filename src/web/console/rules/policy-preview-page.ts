@@ -3,8 +3,8 @@ import type { Instant } from '../../../base/time/instant.ts'
 import { form } from '../../account/layout.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, consoleLayout } from '../layout.ts'
-import { identityPath, POLICIES_PATH, policyPath } from '../navigation.ts'
-import { badge, plural, section, table, time } from '../parts.ts'
+import { POLICIES_PATH, policyPath } from '../navigation.ts'
+import { badge, personLink, plural, section, table, time } from '../parts.ts'
 import type { FormState } from './form-state.ts'
 import { hiddenPolicy, type PolicyValues } from './policy-form.ts'
 
@@ -48,7 +48,7 @@ ${
   html`<p class="hint">Of ${identities.total} identities, the first ${identities.judged} were judged.</p>`
 }
 ${lockedOut.count > 0 && section(`${plural(lockedOut.count, 'identity', 'identities')} could no longer sign in`, html`${people(lockedOut)}${more(lockedOut)}`)}
-${mustEnroll.count > 0 && section(`${plural(mustEnroll.count, 'identity', 'identities')} would have to set up a second factor`, html`<p class="hint">At their next sign-in.</p>${table('Must set up a second factor', [{ title: 'Name', cell: linked }], mustEnroll.rows)}${more(mustEnroll)}`)}
+${mustEnroll.count > 0 && section(`${plural(mustEnroll.count, 'identity', 'identities')} would have to set up a second factor`, html`<p class="hint">At their next sign-in.</p>${table('Must set up a second factor', [{ title: 'Name', cell: personLink }], mustEnroll.rows)}${more(mustEnroll)}`)}
 ${ending.count > 0 && section(`${ending.count} of ${plural(page.live, 'session')} would end`, html`${sessions(ending)}${more(ending)}`)}
 ${page.restricted > 0 && html`<p>${plural(page.restricted, 'legacy session')} would be refused until a further factor is proven.</p>`}
 <div class="buttons">${
@@ -76,9 +76,6 @@ function verdict(page: PolicyPreviewPage, isHarmless: boolean): SafeHtml {
   return html`<div class="verdict ${page.lockedOut.count > 0 ? 'bad' : 'warn'}"><p><strong>${plural(page.lockedOut.count, 'identity', 'identities')}</strong> could no longer sign in, <strong>${plural(page.ending.count, 'session')}</strong> would end, and <strong>${plural(page.mustEnroll.count, 'identity', 'identities')}</strong> would have to set up a second factor. Nothing is saved yet.</p></div>`
 }
 
-const linked = ({ id, name }: { id: string; name: string }) =>
-  html`<a href="${identityPath(id)}"><bdi>${name}</bdi></a>`
-
 function people({ rows }: PolicyPreviewPage['lockedOut']): SafeHtml {
   return table(
     'Could no longer sign in',
@@ -87,7 +84,7 @@ function people({ rows }: PolicyPreviewPage['lockedOut']): SafeHtml {
         title: 'Name',
         look: 'wide',
         cell: (row) =>
-          html`${linked(row)}${row.isAdmin && html` ${badge('bad', 'Administrator')}`}`,
+          html`${personLink(row)}${row.isAdmin && html` ${badge('bad', 'Administrator')}`}`,
       },
       { title: 'Why', look: 'wide', cell: ({ why }) => why },
     ],
@@ -99,7 +96,7 @@ function sessions({ rows }: PolicyPreviewPage['ending']): SafeHtml {
   return table(
     'Sessions that would end',
     [
-      { title: 'Identity', look: 'wide', cell: ({ identity }) => linked(identity) },
+      { title: 'Identity', look: 'wide', cell: ({ identity }) => personLink(identity) },
       { title: 'Began', cell: ({ createdAt }) => time(createdAt) },
       { title: 'Why', look: 'wide', cell: ({ why }) => why },
     ],

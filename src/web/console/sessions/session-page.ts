@@ -4,10 +4,21 @@
  */
 import type { Instant } from '../../../base/time/instant.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
-import { eventList, personLink, type ShownEvent, type ShownPerson } from '../events/event-list.ts'
+import { eventList, type ShownEvent } from '../events/event-list.ts'
 import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
 import { SESSIONS_PATH } from '../navigation.ts'
-import { badge, dangerous, empty, facts, section, type Tone, table, time } from '../parts.ts'
+import {
+  badge,
+  dangerous,
+  empty,
+  facts,
+  personLink,
+  type ShownPerson,
+  section,
+  type Tone,
+  table,
+  time,
+} from '../parts.ts'
 import { programName } from '../program-name.ts'
 import { proofName } from '../proof-name.ts'
 import type { ListedSession } from './session-table.ts'

@@ -1,8 +1,8 @@
 /** Sessions as a table: whose, with what program, from where, since when. */
 import type { Instant } from '../../../base/time/instant.ts'
 import { type HtmlValue, html, type SafeHtml } from '../../login/html.ts'
-import { identityPath, sessionPath } from '../navigation.ts'
-import { badge, type Column, table, time } from '../parts.ts'
+import { sessionPath } from '../navigation.ts'
+import { badge, type Column, personLink, table, time } from '../parts.ts'
 import { programName } from '../program-name.ts'
 import { proofName } from '../proof-name.ts'
 
@@ -33,8 +33,7 @@ export function sessionTable(
 export const OWNER_COLUMN: Column<ListedSession> = {
   title: 'Identity',
   look: 'wide',
-  cell: ({ identityId, identityName }) =>
-    html`<a href="${identityPath(identityId)}"><bdi>${identityName}</bdi></a>`,
+  cell: ({ identityId: id, identityName: name }) => personLink({ id, name }),
 }
 
 export const SESSION_COLUMNS: readonly Column<ListedSession>[] = [

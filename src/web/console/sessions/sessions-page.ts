@@ -3,7 +3,7 @@ import { form } from '../../account/layout.ts'
 import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
 import { SESSIONS_PATH, STREAM_PATH, sessionsPath } from '../navigation.ts'
-import { type Column, empty, type Pages, pager, plural } from '../parts.ts'
+import { type Column, empty, type Pages, pager, plural, searchField } from '../parts.ts'
 import { type ListedSession, OWNER_COLUMN, SESSION_COLUMNS, sessionTable } from './session-table.ts'
 
 export const END_SESSIONS_PATH = `${SESSIONS_PATH}/end`
@@ -35,9 +35,9 @@ export function sessionsPage(frame: ConsoleFrame, page: SessionsPage): SafeHtml 
     title: 'Live sessions',
     lead: html`<p class="lead" data-stream="${STREAM_PATH}"><span data-stream-state role="status"></span></p>`,
     content: html`<form class="filters" role="search" aria-label="Filter sessions" method="get" action="${SESSIONS_PATH}">
-${field('identity', 'Identity', filter.identity)}
-${field('address', 'Address', filter.address)}
-${field('program', 'Program', filter.program)}
+${searchField('identity', 'Identity contains', filter.identity)}
+${searchField('address', 'Address contains', filter.address)}
+${searchField('program', 'Program contains', filter.program)}
 <button class="quiet" type="submit">Filter</button>
 </form>
 ${confirmFirst(frame)}<div id="list" data-live hx-get="${frame.here}" hx-trigger="refresh" hx-select="#list" hx-swap="outerHTML">
@@ -46,11 +46,6 @@ ${rows.length === 0 ? nothing(filter) : form(frame.formToken, END_SESSIONS_PATH,
 ${pager(pages)}
 </div>`,
   })
-}
-
-function field(name: string, label: string, value: string): SafeHtml {
-  return html`<div><label for="${name}">${label} contains</label>
-<input id="${name}" name="${name}" type="search" value="${value}" maxlength="256" autocomplete="off"></div>`
 }
 
 function chooser({ rows, filter, sort }: SessionsPage): SafeHtml {
