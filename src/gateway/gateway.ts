@@ -22,7 +22,7 @@ import {
 import { createHttpsServer, type RawAnswer } from '../https-server/https-server.ts'
 import type { Router } from '../router/router.ts'
 import { answerAsPage } from './browser/as-page.ts'
-import { type BrowserOptions, type Browsers, openToBrowsers } from './browser/browser.ts'
+import { type BrowserOptions, openToBrowsers } from './browser/browser.ts'
 import { ownAnswer } from './http/answers.ts'
 import { readRequest } from './http/read-request.ts'
 import type { GatewayTimes } from './http/upstream.ts'
@@ -43,7 +43,7 @@ import { routeRequest } from './routing/route-request.ts'
 import type { GatewaySettings, UpstreamSettings } from './settings/settings.ts'
 import { createConnectRoute } from './tcp/connect-route.ts'
 import { MOST_CONNECTIONS_PER_IDENTITY } from './tcp/open-connections.ts'
-import { openVerifying, type Verifying } from './verify/open.ts'
+import { openVerifying } from './verify/open.ts'
 
 export interface GatewayOptions extends ListenerCertificate {
   readonly router: Pick<Router, 'check' | 'checkHeldToken' | 'watch' | 'brand' | 'rolesOf'>
@@ -99,10 +99,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { router, log, random, onRequest } = options
   const times = { ...TIMES, ...options.times }
   const upstreams = createCurrentUpstreams(options.settings.upstreams)
-  const browsers =
-    options.browsers === undefined
-      ? undefined
-      : openToBrowsers({ ...options.browsers, router, log, random })
+  const browsers = options.browsers && openToBrowsers({ ...options.browsers, router, log, random })
   // Whatever a failed start has opened would keep the process alive.
   await using opening = new AsyncDisposableStack()
   opening.defer(() => browsers?.stop())
@@ -110,7 +107,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { mostPerIdentity = MOST_CONNECTIONS_PER_IDENTITY } = options
   const connect = createConnectRoute({ times, mostPerIdentity })
   const clock = options.clock ?? systemClock
-  const verifying = await startVerifying({ ...options, clock }, browsers)
+  const { verify } = options.settings
+  const verifying =
+    verify && browsers && (await openVerifying(verify, { ...options, clock, browsers }))
   opening.defer(() => verifying?.listener?.stop())
   const routes = [connect, ...(options.ownRoutes ?? []), ...(browsers?.routes ?? [])]
   const ownRoutes = new Map(
@@ -162,8 +161,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   function handle(arriving: Arriving): void {
-    const asPage = browsers === undefined ? {} : { asPage: answerAsPage }
-    const arrival = beginExchange(arriving, { log, random, ...asPage, onEnd: onRequest })
+    const asPage = browsers && answerAsPage
+    const arrival = beginExchange(arriving, { log, random, asPage, onEnd: onRequest })
     const inbound = readRequest(arrival.message)
     if ('fault' in inbound) {
       // At once: the parser may fail on the same thing, and would close before we have responded.
@@ -220,13 +219,4 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await opened.disposeAsync()
     },
   }
-}
-
-async function startVerifying(
-  options: GatewayOptions & { readonly clock: Pick<Clock, 'now'> },
-  browsers: Browsers | undefined,
-): Promise<Verifying | undefined> {
-  const { verify } = options.settings
-  if (verify === undefined || browsers === undefined) return undefined
-  return openVerifying(verify, { ...options, browsers })
 }

@@ -62,7 +62,9 @@ export interface ExchangePorts {
   readonly log: Log
   readonly random: Random
   /** Returns the answer as a page if the client is a browser that shows it; undefined: JSON. */
-  readonly asPage?: (arriving: Arriving, answer: OwnAnswer & Answer) => OwnAnswer | undefined
+  readonly asPage?:
+    | ((arriving: Arriving, answer: OwnAnswer & Answer) => OwnAnswer | undefined)
+    | undefined
 }
 
 export function beginExchange(
