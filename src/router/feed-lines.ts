@@ -97,7 +97,7 @@ const READERS = {
   hello(members: JsonObject): FeedLine | undefined {
     const { version, brand, trustDomain, issuers, isSnapshot, epoch } = members
     if (version !== VERSION) throw new FeedFault(`the version of the feed is not ${VERSION}`)
-    if (!isText(brand) || !isText(trustDomain) || typeof isSnapshot !== 'boolean') return undefined
+    if (!isText(brand) || !isText(trustDomain) || !isFlag(isSnapshot)) return undefined
     if (!areTexts(issuers) || issuers.length === 0) return undefined
     const hello = { type: 'hello', brand, trustDomain, issuers, isSnapshot } as const
     if (epoch === undefined) return hello
@@ -119,25 +119,16 @@ const READERS = {
     // An older controller does not send it.
     const { requireBoundToken = false } = members
     if (!isText(id) || !areTexts(signers) || !areTexts(cas)) return undefined
-    if (typeof allowsPassword !== 'boolean' || typeof allowsCertificate !== 'boolean') {
+    if (!isFlag(allowsPassword) || !isFlag(allowsCertificate) || !isFlag(allowsPasskey)) {
       return undefined
     }
-    if (typeof allowsPasskey !== 'boolean') return undefined
     const factors = parseFactorDemands(members)
-    if (factors === undefined || typeof bindTokens !== 'boolean') return undefined
-    if (typeof requireBoundToken !== 'boolean') return undefined
+    if (factors === undefined || !isFlag(bindTokens) || !isFlag(requireBoundToken)) return undefined
     const required = readRequired(requireExtJwt)
     if (required === undefined) return undefined
-    const rest = {
-      signers,
-      cas,
-      ...factors,
-      bindTokens,
-      requireBoundToken,
-      requireExtJwt: required,
-    }
     const methods = { allowsPassword, allowsCertificate, allowsPasskey }
-    return { type: 'policy', policy: { id, ...methods, ...rest } }
+    const tokens = { bindTokens, requireBoundToken, requireExtJwt: required }
+    return { type: 'policy', policy: { id, ...methods, signers, cas, ...factors, ...tokens } }
   },
 
   'policy-removed'({ id }: JsonObject): FeedLine | undefined {
@@ -179,6 +170,10 @@ function readRequired(value: unknown): PolicyDemands['requireExtJwt'] | undefine
 
 function areTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every(isText)
+}
+
+function isFlag(value: unknown): value is boolean {
+  return typeof value === 'boolean'
 }
 
 function isCursor(value: unknown): value is string {
