@@ -2,7 +2,7 @@
 import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, consoleLayout } from '../layout.ts'
 import { EXPLAIN_PATH } from '../navigation.ts'
-import { badge, empty, facts, personLink, section, type Tone, table, time } from '../parts.ts'
+import { badge, empty, facts, personLink, section, table, time } from '../parts.ts'
 import { eventList, eventName, type ShownEvent } from './event-list.ts'
 
 export interface ShownCheck {
@@ -55,10 +55,10 @@ function answer({ explained }: ExplainPage): SafeHtml | undefined {
 }
 
 const OUTCOMES = {
-  passed: ['good', 'Passed'],
-  failed: ['bad', 'Failed'],
-  'not-reached': ['quiet', 'Not reached'],
-} as const satisfies Record<ShownCheck['outcome'], readonly [Tone, string]>
+  passed: badge('good', 'Passed'),
+  failed: badge('bad', 'Failed'),
+  'not-reached': badge('quiet', 'Not reached'),
+} as const
 
 function explanation({ event, checks, fix }: ExplainedRequest): SafeHtml {
   const { identity, actor, address, userAgent, type, at, count, details } = event
@@ -81,7 +81,7 @@ ${table(
   'Checks',
   [
     { title: 'Check', cell: ({ name }) => name },
-    { title: 'Result', cell: ({ outcome }) => badge(OUTCOMES[outcome][0], OUTCOMES[outcome][1]) },
+    { title: 'Result', cell: ({ outcome }) => OUTCOMES[outcome] },
     { title: 'Expected', cell: ({ expected }) => expected },
     {
       title: 'Received',

@@ -6,7 +6,7 @@ import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
 import { CAS_PATH, caPath } from '../navigation.ts'
 import { badge, facts, section, time } from '../parts.ts'
 import { type CaValues, caFields } from './ca-form.ts'
-import { changeForm, endings, entityForm, entityListPage, newEntityPage } from './entity-pages.ts'
+import { changeForm, endings, entityForm, entityListPage } from './entity-pages.ts'
 import { textArea, textField } from './form-parts.ts'
 import { askedFirst, type FieldsOf, type FormState, fieldsOf } from './form-state.ts'
 
@@ -59,18 +59,18 @@ export interface NewCaValues {
 
 export function newCaPage(frame: ConsoleFrame, state: FormState<NewCaValues>): SafeHtml {
   const at = fieldsOf(state)
-  return newEntityPage(frame, {
-    path: CAS_PATH,
+  return consoleLayout(frame, {
+    section: CAS_PATH,
     title: 'Add a CA',
-    refusal: state.refusal,
-    content: entityForm(frame, {
+    error: state.refusal,
+    content: html`${confirmFirst(frame)}${entityForm(frame, {
       title: 'Its certificate',
       path: CAS_PATH,
       fields: html`${textField({ ...at('name'), label: 'Name', longest: 255, isRequired: true })}
 ${textArea({ ...at('certPem'), label: 'Certificate of the CA, in PEM', isRequired: true, example: '-----BEGIN CERTIFICATE-----' })}`,
       button: 'Add CA',
       hint: 'The next page shows how to prove that you have its key. Until then it is used for nothing.',
-    }),
+    })}`,
   })
 }
 

@@ -1,16 +1,11 @@
-/** The shape of the pages of signers and CAs: all of them, a new one, one with its forms. Each page adds its own parts. */
+/** The shape of the pages of signers and CAs: all of them, and one with its forms. Each page adds its own parts. */
 import { form } from '../../account/layout.ts'
 import { type HtmlValue, html, type SafeHtml } from '../../login/html.ts'
-import { type ConsoleFrame, confirmFirst, consoleLayout, type Refusal } from '../layout.ts'
+import { type ConsoleFrame, consoleLayout } from '../layout.ts'
 import { type Action, type Column, dangerous, empty, section, table } from '../parts.ts'
 import { type FormState, seenField } from './form-state.ts'
 
-export interface ListedEntity {
-  readonly id: string
-  readonly name: string
-}
-
-export function entityListPage<Row extends ListedEntity>(
+export function entityListPage<Row extends { readonly id: string; readonly name: string }>(
   frame: ConsoleFrame,
   page: {
     /** Its path, which is also the menu entry. */
@@ -68,24 +63,6 @@ ${hint !== undefined && html`<p class="hint">${hint}</p>`}
 </div>`,
     )}`,
   )
-}
-
-export function newEntityPage(
-  frame: ConsoleFrame,
-  page: {
-    readonly path: string
-    readonly title: string
-    readonly refusal: Refusal | undefined
-    readonly content: HtmlValue
-  },
-): SafeHtml {
-  const { path, title, refusal, content } = page
-  return consoleLayout(frame, {
-    section: path,
-    title,
-    error: refusal,
-    content: html`${confirmFirst(frame)}${content}`,
-  })
 }
 
 /** The form of something that is stored. Its look says if saving replaces what another administrator has entered. */

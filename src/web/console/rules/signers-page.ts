@@ -4,7 +4,7 @@ import { html, type SafeHtml } from '../../login/html.ts'
 import { type ConsoleFrame, confirmFirst, consoleLayout } from '../layout.ts'
 import { SIGNERS_PATH, signerPath } from '../navigation.ts'
 import { action, badge, dangerous, facts, section, table, time } from '../parts.ts'
-import { changeForm, endings, entityForm, entityListPage, newEntityPage } from './entity-pages.ts'
+import { changeForm, endings, entityForm, entityListPage } from './entity-pages.ts'
 import { textArea, textField } from './form-parts.ts'
 import { askedFirst, type FormState, fieldsOf } from './form-state.ts'
 import { type SignerValues, signerFields } from './signer-form.ts'
@@ -59,26 +59,25 @@ export function newSignerPage(
     | { readonly discovered: FormState<DiscoveredValues> }
     | { readonly byHand: FormState<SignerValues> },
 ): SafeHtml {
-  return newEntityPage(frame, {
-    path: SIGNERS_PATH,
+  const form =
+    'discovered' in page
+      ? {
+          title: 'From its address',
+          path: SIGNERS_PATH,
+          fields: discoveryFields(page.discovered),
+          hint: html`A provider without discovery, or with a certificate: <a href="${SIGNERS_PATH}/new?by=hand">enter everything by hand</a>.`,
+        }
+      : {
+          title: 'By hand',
+          path: `${SIGNERS_PATH}/by-hand`,
+          fields: signerFields(page.byHand),
+          hint: html`A provider with a discovery document: <a href="${SIGNERS_PATH}/new">add it by its address</a>.`,
+        }
+  return consoleLayout(frame, {
+    section: SIGNERS_PATH,
     title: 'Add a signer',
-    refusal: ('byHand' in page ? page.byHand : page.discovered).refusal,
-    content:
-      'discovered' in page
-        ? html`${entityForm(frame, {
-            title: 'From its address',
-            path: SIGNERS_PATH,
-            fields: discoveryFields(page.discovered),
-            button: 'Add signer',
-            hint: html`A provider without discovery, or with a certificate: <a href="${SIGNERS_PATH}/new?by=hand">enter everything by hand</a>.`,
-          })}`
-        : html`${entityForm(frame, {
-            title: 'By hand',
-            path: `${SIGNERS_PATH}/by-hand`,
-            fields: signerFields(page.byHand),
-            button: 'Add signer',
-            hint: html`A provider with a discovery document: <a href="${SIGNERS_PATH}/new">add it by its address</a>.`,
-          })}`,
+    error: ('byHand' in page ? page.byHand : page.discovered).refusal,
+    content: html`${confirmFirst(frame)}${entityForm(frame, { ...form, button: 'Add signer' })}`,
   })
 }
 

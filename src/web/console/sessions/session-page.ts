@@ -15,7 +15,6 @@ import {
   personLink,
   type ShownPerson,
   section,
-  type Tone,
   table,
   time,
 } from '../parts.ts'
@@ -124,11 +123,11 @@ function outcomeOf({ outcome }: ShownEnd): SafeHtml {
 }
 
 const STATES = {
-  confirmed: ['good', 'Confirmed'],
-  waiting: ['warn', 'Not yet'],
-  'cut-off': ['bad', 'Cut off'],
-  'does-not-confirm': ['quiet', 'Does not confirm'],
-} as const satisfies Record<ShownParty['state'], readonly [Tone, string]>
+  confirmed: badge('good', 'Confirmed'),
+  waiting: badge('warn', 'Not yet'),
+  'cut-off': badge('bad', 'Cut off'),
+  'does-not-confirm': badge('quiet', 'Does not confirm'),
+} as const
 
 function proof({ parties, certainAt }: ShownEnd): SafeHtml {
   const isOpen = parties.some(({ state }) => state !== 'confirmed')
@@ -138,7 +137,7 @@ ${table<ShownParty>(
   [
     { title: 'Name', look: 'wide', cell: ({ name }) => html`<bdi>${name}</bdi>` },
     { title: 'Kind', cell: ({ kind }) => kind },
-    { title: 'State', cell: ({ state }) => badge(STATES[state][0], STATES[state][1]) },
+    { title: 'State', cell: ({ state }) => STATES[state] },
     { title: 'Confirmed', cell: ({ confirmedAt }) => time(confirmedAt) },
     { title: 'Refuses by itself', cell: ({ refusesAt }) => time(refusesAt) },
   ],
