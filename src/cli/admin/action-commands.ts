@@ -2,29 +2,22 @@
 import { EXPIRY_KINDS } from '../../entities/expiring.ts'
 import { SESSION_OPTIONS } from '../contexts/session-options.ts'
 import { type Command, commandFor } from '../table/command.ts'
-import { BODY, YES } from './entities/entity-commands.ts'
 import { optionsOf } from './entities/fields.ts'
 import { POLICIES } from './entities/resources/policies.ts'
-import { QR_OPTION } from './qr-option.ts'
-import { WAIT } from './sessions/wait-option.ts'
+import { BODY, QR, WAIT, YES } from './options.ts'
 
-const command = commandFor('administrator')
+const command = commandFor('administrator', SESSION_OPTIONS)
 
-const RESET_OPTIONS = {
-  'expires-at': {
-    value: 'TIME',
-    what: 'when the link expires, such as 2026-12-24T18:00:00Z',
-  },
-  ...QR_OPTION,
-  ...SESSION_OPTIONS,
-} as const
+const expiresAt = (what: string) =>
+  ({ value: 'TIME', what: `when the ${what} expires, such as 2026-12-24T18:00:00Z` }) as const
+
+const RESET_OPTIONS = { 'expires-at': expiresAt('link'), ...QR }
 
 export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'describe identity',
     what: 'show an identity with its credentials, sessions and newest events',
     operands: [{ name: 'NAME', names: 'identity' }],
-    options: SESSION_OPTIONS,
     examples: ['latchkey describe identity alice'],
     load: async () => (await import('./describe-identity.ts')).describeIdentity,
   }),
@@ -32,7 +25,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'describe session',
     what: 'show everything that happened to a session, and who has confirmed its end',
     operands: [{ name: 'ID', names: 'session' }],
-    options: SESSION_OPTIONS,
     examples: ['latchkey describe session 3k9x1m7q2v5b8n4c6z0'],
     load: async () => (await import('./sessions/describe-session.ts')).describeSession,
   }),
@@ -47,7 +39,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
         isList: true,
       },
       out: { value: 'FILE', what: 'file for the token, which must not exist' },
-      ...SESSION_OPTIONS,
     },
     examples: [
       'latchkey create router gw1 --host gw1.example.com --out gw1.jwt',
@@ -58,7 +49,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'list routers',
     what: 'list edge routers, with the time of their last contact',
-    options: SESSION_OPTIONS,
     examples: ['latchkey list routers'],
     load: async () => (await import('./routers/list-routers.ts')).listRouters,
   }),
@@ -69,7 +59,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
     options: {
       ...WAIT,
       minutes: { value: 'N', what: 'for how long; default: until it is enabled' },
-      ...SESSION_OPTIONS,
     },
     examples: [
       'latchkey disable identity alice',
@@ -82,7 +71,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'enable identity',
     what: 'enable disabled identities',
     operands: [{ name: 'NAME', names: 'identity', isList: true }],
-    options: SESSION_OPTIONS,
     examples: ['latchkey enable identity alice bob'],
     load: async () => (await import('./identity-actions.ts')).enableIdentities,
   }),
@@ -90,7 +78,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'unlock',
     what: 'unlock a password that is locked after too many failures',
     operands: [{ name: 'NAME', names: 'authenticator', isList: true }],
-    options: SESSION_OPTIONS,
     examples: ['latchkey unlock alice'],
     load: async () => (await import('./identity-actions.ts')).unlock,
   }),
@@ -104,14 +91,10 @@ export const ACTION_COMMANDS: readonly Command[] = [
         choices: ['password', 'cert'],
         what: 'which one, if the identity has both',
       },
-      'expires-at': {
-        value: 'TIME',
-        what: 'when the invitation expires, such as 2026-12-24T18:00:00Z',
-      },
-      ...QR_OPTION,
+      'expires-at': expiresAt('invitation'),
+      ...QR,
       ...WAIT,
       ...YES,
-      ...SESSION_OPTIONS,
     },
     examples: ['latchkey re-enroll laptop-7', 'latchkey re-enroll alice --method password --yes'],
     load: async () => (await import('./re-enroll.ts')).reEnroll,
@@ -136,7 +119,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'mfa remove',
     what: 'remove the TOTP, the passkeys and the recovery codes of an identity, for a lost phone',
     operands: [{ name: 'NAME', names: 'identity', isList: true }],
-    options: { ...YES, ...SESSION_OPTIONS },
+    options: YES,
     examples: ['latchkey mfa remove alice'],
     load: async () => (await import('./identity-actions.ts')).removeMfa,
   }),
@@ -144,7 +127,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'passkeys list',
     what: 'list the passkeys of an identity',
     operands: [{ name: 'NAME', names: 'identity' }],
-    options: SESSION_OPTIONS,
     examples: ['latchkey passkeys list alice'],
     load: async () => (await import('./identity-actions.ts')).listPasskeys,
   }),
@@ -152,7 +134,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'passkeys remove',
     what: 'remove one passkey of an identity, and end the sessions that it began',
     operands: [{ name: 'NAME', names: 'identity' }, { name: 'PASSKEY' }],
-    options: { ...YES, ...SESSION_OPTIONS },
+    options: YES,
     examples: ['latchkey passkeys remove alice 3k9x1m7q2v5b8n4c6z0'],
     load: async () => (await import('./identity-actions.ts')).removePasskey,
   }),
@@ -164,7 +146,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
       everybody: { what: 'of all identities, including your own' },
       ...WAIT,
       ...YES,
-      ...SESSION_OPTIONS,
     },
     examples: [
       'latchkey sessions end-all --identity alice',
@@ -176,7 +157,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'policy what-if',
     what: 'preview a change of a policy: who could no longer sign in, which sessions would end',
     operands: [{ name: 'NAME', names: 'policy' }],
-    options: { ...optionsOf(POLICIES.update?.fields ?? []), ...BODY, ...SESSION_OPTIONS },
+    options: { ...optionsOf(POLICIES.update?.fields ?? []), ...BODY },
     examples: ['latchkey policy what-if default --no-allow-password --require-totp'],
     load: async () => (await import('./policy-what-if.ts')).policyWhatIf,
   }),
@@ -184,10 +165,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'signer check',
     what: 'check a JWT against a signer, step by step, without logging in',
     operands: [{ name: 'NAME', names: 'signer' }],
-    options: {
-      jwt: { value: 'FILE', what: 'the JWT; - is standard input' },
-      ...SESSION_OPTIONS,
-    },
+    options: { jwt: { value: 'FILE', what: 'the JWT; - is standard input' } },
     examples: ['latchkey signer check partner-idp --jwt token.txt'],
     load: async () => (await import('./check-signer.ts')).checkSigner,
   }),
@@ -195,10 +173,7 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'ca verify',
     what: 'prove that you have the key of a CA, with a certificate that has its token as common name',
     operands: [{ name: 'NAME', names: 'ca' }],
-    options: {
-      cert: { value: 'FILE', what: 'the certificate in PEM; - is standard input' },
-      ...SESSION_OPTIONS,
-    },
+    options: { cert: { value: 'FILE', what: 'the certificate in PEM; - is standard input' } },
     examples: ['latchkey ca verify factory --cert proof.pem'],
     load: async () => (await import('./cas.ts')).verifyCa,
   }),
@@ -206,7 +181,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'ca token',
     what: 'print the token that a certificate for "ca verify" has as its common name',
     operands: [{ name: 'NAME', names: 'ca' }],
-    options: SESSION_OPTIONS,
     examples: [
       'openssl req -new -key k.pem -subj "/CN=$(latchkey ca token factory)" -out proof.csr',
     ],
@@ -216,14 +190,12 @@ export const ACTION_COMMANDS: readonly Command[] = [
     words: 'ca jwt',
     what: 'print the JWT with which holders of a certificate of a CA enroll themselves',
     operands: [{ name: 'NAME', names: 'ca' }],
-    options: SESSION_OPTIONS,
     examples: ['latchkey ca jwt factory > factory.jwt'],
     load: async () => (await import('./cas.ts')).showJwt,
   }),
   command({
     words: 'overview',
     what: 'show sign-ins, sessions, instances, what expires soon and the last backup',
-    options: SESSION_OPTIONS,
     examples: ['latchkey overview'],
     load: async () => (await import('./overview.ts')).showOverview,
   }),
@@ -233,7 +205,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
     options: {
       days: { value: 'N', what: 'only what ends within N days; exit code 1 if there is any' },
       kind: { value: 'KIND', choices: EXPIRY_KINDS, what: 'only of this kind' },
-      ...SESSION_OPTIONS,
     },
     examples: ['latchkey expiry', 'latchkey expiry --days 30 --kind server-certificate'],
     load: async () => (await import('./overview.ts')).showExpiry,
@@ -241,7 +212,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
   command({
     words: 'keys list',
     what: 'list the keys that sign tokens',
-    options: SESSION_OPTIONS,
     examples: ['latchkey keys list'],
     load: async () => (await import('./keys.ts')).listKeys,
   }),
@@ -264,7 +234,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
       request: { value: 'ID', what: 'only of this request' },
       filter: { value: 'FILTER', what: 'only these (docs/audit.md)' },
       limit: { value: 'N', what: 'how many; default: 20' },
-      ...SESSION_OPTIONS,
     },
     examples: [
       'latchkey events --follow',
@@ -282,7 +251,6 @@ export const ACTION_COMMANDS: readonly Command[] = [
       last: { what: 'the newest request that was refused, instead of an id' },
       identity: { value: 'NAME', names: 'identity', what: 'with --last: of this identity' },
       log: { value: 'FILE', what: 'the log of the gateway that refused it; - is standard input' },
-      ...SESSION_OPTIONS,
     },
     examples: [
       'latchkey explain 2q6k1p8w0c3r9t5y7u4',

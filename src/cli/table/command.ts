@@ -72,26 +72,28 @@ export interface Command extends Described {
 /** What a command does, given the values of its options and its operands. */
 export type Run<V> = (values: V, io: Io, operands: readonly string[]) => Promise<ExitCode>
 
-/** Returns what declares a command for this audience. */
-export function commandFor(audience: Audience) {
-  return <const O extends Options>(
+/** Returns what declares a command for this audience. All of its commands end their options with the `common` ones. */
+export function commandFor<const C extends Options = NoOptions>(audience: Audience, common?: C) {
+  return <const O extends Options = NoOptions>(
     given: Omit<Described, 'audience'> & {
-      readonly options: O
+      readonly options?: O
       /** Loaded only when it is called, so that no command waits for the modules of another. */
-      readonly load: () => Promise<Run<Values<O>>>
+      readonly load: () => Promise<Run<Values<NoInfer<O> & C>>>
     },
   ): Command => {
-    const { load, ...described } = given
+    const { load, ...rest } = given
+    const described = { ...rest, audience, options: { ...given.options, ...common } }
     return {
       ...described,
-      audience,
       async run(args, io) {
         const { values, operands } = readArguments(described, args)
-        return (await load())(values as Values<O>, io, operands)
+        return (await load())(values as Values<O & C>, io, operands)
       },
     }
   }
 }
+
+type NoOptions = Record<never, never>
 
 /** An option of another command, or an unknown one. */
 export class ForeignOption extends Misuse {

@@ -12,7 +12,6 @@ const COMPLETION = command({
   words: 'completion',
   what: 'print a script that makes a shell complete commands, options and names',
   operands: [{ name: 'SHELL', choices: ['bash', 'zsh', 'fish'] }],
-  options: {},
   examples: [
     'source <(latchkey completion bash)',
     'latchkey completion fish > ~/.config/fish/completions/latchkey.fish',

@@ -1,5 +1,5 @@
 /** The commands for users. docs/cli.md. */
-import { WAIT } from '../admin/sessions/wait-option.ts'
+import { WAIT } from '../admin/options.ts'
 import { SESSION_OPTIONS } from '../contexts/session-options.ts'
 import { type Command, commandFor } from './command.ts'
 
@@ -182,7 +182,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
     words: 'context use',
     what: 'switch to another context',
     operands: [{ name: 'NAME', names: 'contexts' }],
-    options: {},
     examples: ['latchkey context use work'],
     load: async () => (await import('../person/contexts.ts')).useContext,
   }),
@@ -190,7 +189,6 @@ export const PERSON_COMMANDS: readonly Command[] = [
     words: 'context remove',
     what: 'delete a context and its credentials',
     operands: [{ name: 'NAME', names: 'contexts' }],
-    options: {},
     examples: ['latchkey context remove work'],
     load: async () => (await import('../person/contexts.ts')).removeContext,
   }),

@@ -1,5 +1,5 @@
 /** The commands for operators of the service. */
-import { WAIT } from '../admin/sessions/wait-option.ts'
+import { WAIT, YES } from '../admin/options.ts'
 import { readHomeOptions } from '../home/home-options.ts'
 import { commandFor } from './command.ts'
 
@@ -84,7 +84,7 @@ export const SERVICE_COMMANDS = [
       ...HOME_OPTIONS,
       ca: { value: 'FILE', what: 'another CA, in PEM; default: the one of the home' },
       remove: { what: 'undo it' },
-      yes: { what: 'do not ask for confirmation' },
+      ...YES,
     },
     examples: ['latchkey trust', 'latchkey trust --remove'],
     load: async () => {

@@ -5,24 +5,14 @@
 import { SESSION_OPTIONS } from '../../contexts/session-options.ts'
 import { type Command, commandFor, type Operand } from '../../table/command.ts'
 import type { Io } from '../../terminal/io.ts'
-import { QR_OPTION } from '../qr-option.ts'
-import { WAIT } from '../sessions/wait-option.ts'
+import { BODY, QR, WAIT, YES } from '../options.ts'
 import type { ConfirmedValues } from './delete-entity.ts'
 import { optionsOf } from './fields.ts'
 import type { ListValues } from './list-entities.ts'
 import type { Resource } from './resource.ts'
 import { RESOURCES } from './resources.ts'
 
-const command = commandFor('administrator')
-
-export const BODY = {
-  body: {
-    value: 'FILE',
-    what: 'the whole body as JSON; - is standard input; options override it',
-  },
-} as const
-
-export const YES = { yes: { what: 'do not ask for confirmation' } } as const
+const command = commandFor('administrator', SESSION_OPTIONS)
 
 const LIST = {
   filter: { value: 'FILTER', what: `which ones, such as 'name contains "a"' (docs/lists.md)` },
@@ -43,28 +33,18 @@ const WITH_ROLE = {
 /** Deleting one of these ends sessions or certificates. */
 const ENDS: readonly string[] = ['identity', 'authenticator', 'session']
 
+const NAMES = RESOURCES.map(({ one }) => one)
+const CREATED = RESOURCES.filter(({ create }) => create).map(({ one }) => one)
+const UPDATED = RESOURCES.filter(({ update }) => update).map(({ one }) => one)
+const LISTED = RESOURCES.map(({ many }) => many)
+
 /** The line for one verb in the full help. */
 const FAMILIES = {
-  list: family(
-    'list ENTITIES',
-    RESOURCES.map(({ many }) => many),
-  ),
-  get: family(
-    'get ENTITY',
-    RESOURCES.map(({ one }) => one),
-  ),
-  create: family(
-    'create ENTITY',
-    RESOURCES.filter(({ create }) => create).map(({ one }) => one),
-  ),
-  update: family(
-    'update ENTITY',
-    RESOURCES.filter(({ update }) => update).map(({ one }) => one),
-  ),
-  delete: family(
-    'delete ENTITY',
-    RESOURCES.map(({ one }) => one),
-  ),
+  list: family('list ENTITIES', LISTED),
+  get: family('get ENTITY', NAMES),
+  create: family('create ENTITY', CREATED),
+  update: family('update ENTITY', UPDATED),
+  delete: family('delete ENTITY', NAMES),
 }
 
 export const ENTITY_COMMANDS: readonly Command[] = [
@@ -111,11 +91,10 @@ function listCommand(resource: Resource): Command {
       return (values: ListValues, io: Io) => listEntities(resource, values, io)
     },
   } as const
-  const options = { ...LIST, ...SESSION_OPTIONS }
-  if (many === 'identities') return command({ ...described, options: { ...WITH_ROLE, ...options } })
+  if (many === 'identities') return command({ ...described, options: { ...WITH_ROLE, ...LIST } })
   return isOwned
-    ? command({ ...described, options: { ...OF_IDENTITY, ...options } })
-    : command({ ...described, options })
+    ? command({ ...described, options: { ...OF_IDENTITY, ...LIST } })
+    : command({ ...described, options: LIST })
 }
 
 function getCommand(resource: Resource): Command {
@@ -125,7 +104,6 @@ function getCommand(resource: Resource): Command {
     family: FAMILIES.get,
     what: `show all of one ${one}`,
     operands: [operandOf(resource)],
-    options: SESSION_OPTIONS,
     examples: [`latchkey get ${one} ${exampleOf(resource)}`],
     load: async () => {
       const { getEntity } = await import('./list-entities.ts')
@@ -146,9 +124,8 @@ function createCommand(resource: Resource): readonly Command[] {
       options: {
         ...create.options,
         ...optionsOf(create.fields),
-        ...(create.invites === true ? QR_OPTION : {}),
+        ...(create.invites === true ? QR : {}),
         ...BODY,
-        ...SESSION_OPTIONS,
       },
       examples: create.examples,
       load: async () => {
@@ -170,9 +147,8 @@ function updateCommand(resource: Resource): readonly Command[] {
       operands: [operandOf(resource)],
       options: {
         ...optionsOf(update.fields),
-        ...(update.invites === true ? QR_OPTION : {}),
+        ...(update.invites === true ? QR : {}),
         ...BODY,
-        ...SESSION_OPTIONS,
       },
       examples: update.examples,
       load: async () => {
@@ -197,8 +173,7 @@ function deleteCommand(resource: Resource): Command {
         deleteEntity(resource, names, values, io)
     },
   } as const
-  const options = { ...YES, ...SESSION_OPTIONS }
   return ENDS.includes(one)
-    ? command({ ...described, options: { ...WAIT, ...options } })
-    : command({ ...described, options })
+    ? command({ ...described, options: { ...WAIT, ...YES } })
+    : command({ ...described, options: YES })
 }
