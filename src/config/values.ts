@@ -5,12 +5,7 @@
 import { z } from 'zod'
 import { type HostPort, isLoopbackHost, isWildcardHost, parseHostPort } from '../base/host-port.ts'
 import { isJsonObject } from '../base/json.ts'
-import {
-  type HostOrNetwork,
-  type Network,
-  parseHostOrNetwork,
-  parseNetwork,
-} from '../base/network.ts'
+import { parseHostOrNetwork, parseNetwork } from '../base/network.ts'
 import { Secret } from '../base/secrets/secret.ts'
 import { formatDuration } from '../base/time/duration.ts'
 import { isPostgresUrl, readPostgresUrl } from '../base/urls/postgres-url.ts'
@@ -27,7 +22,12 @@ export interface KeyFacts {
   /** What the key does and which rules apply to it; whole sentences. */
   readonly rule: string
   /** Shown in a new file if there is no default. */
-  readonly example?: string | number | readonly string[] | Readonly<Record<string, string>>
+  readonly example?:
+    | string
+    | number
+    | readonly string[]
+    | Readonly<Record<string, string>>
+    | undefined
 }
 
 /** Where `keys.ts` finds the facts of each schema. */
@@ -39,6 +39,23 @@ export const durationRules = new WeakMap<z.core.$ZodType, DurationRule>()
 export type Reading<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: string }
+
+/** Reads text that `pattern` matches, as it is. */
+function matching(pattern: RegExp, problem: string) {
+  return parsedBy((given) => (pattern.test(given) ? given : undefined), problem)
+}
+
+/** Reads what `parse` returns; undefined is a problem. */
+export function parsedBy<T>(parse: (given: string) => T | undefined, problem: string) {
+  return (given: string): Reading<T> => {
+    const value = parse(given)
+    return value === undefined ? refused(problem) : { ok: true, value }
+  }
+}
+
+export function refused(problem: string): Extract<Reading<unknown>, { ok: false }> {
+  return { ok: false, problem }
+}
 
 // Longer than any real path or URL.
 const MAX_TEXT = 4096
@@ -130,17 +147,14 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(
 ) {
   const quoted = words.map((word) => `\`${word}\``)
   const type = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
-  const shown = example === undefined ? {} : { example }
-  return z.enum(words).register(keyFacts, { type, rule, isChoice: true, ...shown })
+  return z.enum(words).register(keyFacts, { type, rule, isChoice: true, example })
 }
 
 /** A short name that is safe in headers, URLs and logs. */
 export function token(rule: string) {
-  return text((given) =>
-    /^[A-Za-z0-9._-]{1,64}$/.test(given)
-      ? { ok: true, value: given }
-      : { ok: false, problem: 'must be 1 to 64 letters, digits, dots, hyphens or underscores' },
-  ).register(keyFacts, { type: 'a name', rule })
+  const problem = 'must be 1 to 64 letters, digits, dots, hyphens or underscores'
+  const read = matching(/^[A-Za-z0-9._-]{1,64}$/, problem)
+  return text(read).register(keyFacts, { type: 'a name', rule })
 }
 
 export function filePath(rule: string, example: string) {
@@ -157,77 +171,54 @@ export function auditOutput(rule: string) {
 }
 
 export function variableName(rule: string, example: string) {
-  return text((given) =>
-    /^[A-Za-z_][A-Za-z0-9_]*$/.test(given)
-      ? { ok: true, value: given }
-      : { ok: false, problem: 'is not the name of an environment variable' },
-  ).register(keyFacts, { type: 'the name of an environment variable', rule, example })
+  const type = 'the name of an environment variable'
+  const read = matching(/^[A-Za-z_][A-Za-z0-9_]*$/, `is not ${type}`)
+  return text(read).register(keyFacts, { type, rule, example })
 }
 
 export function hostPort(use: 'interface' | 'address', rule: string, example?: string) {
   return text((given): Reading<HostPort> => {
     const value = parseHostPort(given)
     if (value === undefined) {
-      return {
-        ok: false,
-        problem: 'is not HOST:PORT; write it like id.example.com:1280 or [::1]:1280',
-      }
+      return refused('is not HOST:PORT; write it like id.example.com:1280 or [::1]:1280')
     }
     if (use === 'address' && isWildcardHost(value.host)) {
-      return {
-        ok: false,
-        problem: 'stands for every interface; clients need an address to connect to',
-      }
+      return refused('stands for every interface; clients need an address to connect to')
     }
     return { ok: true, value }
-  }).register(keyFacts, {
-    type: 'HOST:PORT',
-    rule,
-    ...(example === undefined ? {} : { example }),
-  })
+  }).register(keyFacts, { type: 'HOST:PORT', rule, example })
 }
 
 /** A host without a port. */
 export function hostName(rule: string, example: string) {
-  return text((given): Reading<string> => {
+  const read = parsedBy((given) => {
     const place = parseHostOrNetwork(given)
-    return place?.kind === 'host'
-      ? { ok: true, value: place.host }
-      : { ok: false, problem: 'is not a host name; write it like id.example.com' }
-  }).register(keyFacts, { type: 'a host name', rule, example })
+    return place?.kind === 'host' ? place.host : undefined
+  }, 'is not a host name; write it like id.example.com')
+  return text(read).register(keyFacts, { type: 'a host name', rule, example })
 }
 
 /** SPIFFE-ID §2.1: a name of at most 255 characters, without a port. */
 export function trustDomain(rule: string, example: string) {
-  return text(
-    (given): Reading<string> =>
-      /^[a-z0-9._-]{1,255}$/.test(given)
-        ? { ok: true, value: given }
-        : { ok: false, problem: 'is not a trust domain; write it like example.com' },
-  ).register(keyFacts, { type: 'a trust domain', rule, example })
+  const problem = 'is not a trust domain; write it like example.com'
+  const read = matching(/^[a-z0-9._-]{1,255}$/, problem)
+  return text(read).register(keyFacts, { type: 'a trust domain', rule, example })
 }
 
 /** One address, or a network. */
 export function network() {
-  return text((given): Reading<Network> => {
-    const value = parseNetwork(given)
-    return value === undefined
-      ? { ok: false, problem: 'is not an address or network; write it like 10.1.2.3 or 10.0.0.0/8' }
-      : { ok: true, value }
-  }).register(keyFacts, { type: 'an address or network', rule: '' })
+  const problem = 'is not an address or network; write it like 10.1.2.3 or 10.0.0.0/8'
+  const read = parsedBy(parseNetwork, problem)
+  return text(read).register(keyFacts, { type: 'an address or network', rule: '' })
 }
 
 export function hostOrNetwork() {
-  return text((given): Reading<HostOrNetwork> => {
-    const value = parseHostOrNetwork(given)
-    return value === undefined
-      ? {
-          ok: false,
-          problem:
-            'is not a host, address or network; write it like idp.example.com, 10.1.2.3 or 10.0.0.0/8',
-        }
-      : { ok: true, value }
-  }).register(keyFacts, { type: 'a host, address or network', rule: '' })
+  const like = 'idp.example.com, 10.1.2.3 or 10.0.0.0/8'
+  const read = parsedBy(
+    parseHostOrNetwork,
+    `is not a host, address or network; write it like ${like}`,
+  )
+  return text(read).register(keyFacts, { type: 'a host, address or network', rule: '' })
 }
 
 export function redirectPattern() {
@@ -271,7 +262,7 @@ function readWebhookSecret(given: string): Reading<Secret> {
   const bytes = Buffer.from(encoded, 'base64')
   const isWhole = bytes.toString('base64').replaceAll('=', '') === encoded.replaceAll('=', '')
   if (!isWhole || bytes.length < 24 || bytes.length > 64) {
-    return { ok: false, problem: 'must be whsec_ and 24 to 64 bytes in base64' }
+    return refused('must be whsec_ and 24 to 64 bytes in base64')
   }
   return { ok: true, value: new Secret(encoded) }
 }
@@ -313,30 +304,26 @@ function quote(given: string): string {
 }
 
 function readPath(given: string): Reading<string> {
-  if (given === '') return { ok: false, problem: 'is not a path' }
+  if (given === '') return refused('is not a path')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be in a path
-  if (/[\u0000-\u001f\u007f]/.test(given)) {
-    return { ok: false, problem: 'has a control character in it' }
-  }
+  if (/[\u0000-\u001f\u007f]/.test(given)) return refused('has a control character in it')
   return { ok: true, value: given }
 }
 
 function readOrigin(given: string): Reading<string> {
   const url = URL.parse(given)
   if (url === null || url.origin === 'null') {
-    return { ok: false, problem: 'is not an origin; write it like https://console.example.com' }
+    return refused('is not an origin; write it like https://console.example.com')
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    return { ok: false, problem: 'is neither https nor http' }
+    return refused('is neither https nor http')
   }
   // Browsers send this text, so only its exact form can ever match.
-  if (url.origin !== given) {
-    return { ok: false, problem: `is not an exact origin; write ${quote(url.origin)}` }
-  }
+  if (url.origin !== given) return refused(`is not an exact origin; write ${quote(url.origin)}`)
   const host = parseHostPort(url.host, 80)?.host
-  if (host === undefined) return { ok: false, problem: 'has a host that is not a host name' }
+  if (host === undefined) return refused('has a host that is not a host name')
   if (url.protocol === 'http:' && !isLoopbackHost(host)) {
-    return { ok: false, problem: 'is plain http to another machine; use https' }
+    return refused('is plain http to another machine; use https')
   }
   return { ok: true, value: given }
 }
@@ -344,12 +331,12 @@ function readOrigin(given: string): Reading<string> {
 function readHttpUrl(given: string, example: string): Reading<URL> {
   const url = URL.parse(given)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    return { ok: false, problem: `is not a URL like ${example}` }
+    return refused(`is not a URL like ${example}`)
   }
   if (url.username !== '' || url.password !== '') {
-    return { ok: false, problem: 'carries a user or password; give those as headers' }
+    return refused('carries a user or password; give those as headers')
   }
-  if (url.hash !== '') return { ok: false, problem: 'has a fragment, which is never sent' }
+  if (url.hash !== '') return refused('has a fragment, which is never sent')
   return { ok: true, value: url }
 }
 
@@ -380,7 +367,7 @@ function readDatabase(given: string): Reading<Database> {
   }
   // SQLite interprets `:memory:` and `file:`, and other schemes are other databases. One letter is a drive.
   if (/^(?:[A-Za-z][A-Za-z0-9+.-]+)?:/.test(given)) {
-    return { ok: false, problem: 'is neither a path nor a postgres:// URL' }
+    return refused('is neither a path nor a postgres:// URL')
   }
   const path = readPath(given)
   return path.ok ? { ok: true, value: { kind: 'sqlite', path: path.value } } : path
