@@ -13,7 +13,7 @@ export interface CallOptions {
   readonly body?: string | Uint8Array
   /** Instead of `body`: this value as JSON. */
   readonly json?: unknown
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** A larger response is an error. Default: 16 MiB. */
   readonly mostBytes?: number
 }

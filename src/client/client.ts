@@ -61,13 +61,13 @@ export interface ConnectOptions {
   /** The address of the APIs, if OIDC has a listener of its own (SPEC Authentication 9). Default: `url`. */
   readonly api?: string
   /** The CAs that the server is trusted by, in PEM. Default: those of Node. */
-  readonly ca?: string
+  readonly ca?: string | undefined
   /** SPEC OIDC client. Default: `service`. */
-  readonly clientId?: string
+  readonly clientId?: string | undefined
   /** For logins without a browser; the server must allow it, and it is never called. */
   readonly redirectUri?: string
   /** For each request. Default: 30 seconds. */
-  readonly timeoutMilliseconds?: number
+  readonly timeoutMilliseconds?: number | undefined
   readonly clock?: Clock
   readonly random?: Random
   readonly signal?: AbortSignal

@@ -38,7 +38,7 @@ export interface LegacyOptions extends Factors {
   /** Default: the client API. */
   readonly api?: 'client' | 'management'
   readonly configTypes?: readonly string[]
-  readonly timeoutMilliseconds?: number
+  readonly timeoutMilliseconds?: number | undefined
   readonly signal?: AbortSignal
 }
 
@@ -129,9 +129,8 @@ export async function logInLegacy(
         throw lacking('the login asks for something unknown', queries)
       }
       if (query === undefined) return
-      const aborts = signal === undefined ? {} : { signal }
       const post = (path: string, body: { readonly json?: object } = {}) =>
-        send(`${prefix}${path}`, { method: 'POST', ...body, ...aborts })
+        send(`${prefix}${path}`, { method: 'POST', ...body, signal })
       const proven = await proveTotp(query, options, {
         submit: (code) => post('/authenticate/mfa', { json: { code } }),
         startEnrollment: () => post('/current-identity/mfa'),

@@ -9,8 +9,8 @@ import type { Api, Binding } from './config.ts'
 export interface ListedApi {
   readonly binding: Binding
   /** D-8: a configured list replaces the default. */
-  readonly redirectPatterns?: readonly RedirectPattern[]
-  readonly postLogoutPatterns?: readonly RedirectPattern[]
+  readonly redirectPatterns?: readonly RedirectPattern[] | undefined
+  readonly postLogoutPatterns?: readonly RedirectPattern[] | undefined
 }
 
 /**

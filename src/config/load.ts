@@ -59,7 +59,7 @@ export interface LoadedConfig {
 export async function loadConfig(from: {
   readonly home: string
   /** A file other than `<home>/controller.yml`. */
-  readonly file?: string
+  readonly file?: string | undefined
   readonly environment: Pick<Environment, 'variable'>
   /** The `tree` of an earlier reading, instead of the file. */
   readonly tree?: unknown
@@ -217,12 +217,8 @@ function traceExport(traces: CheckedFile['telemetry']['traces']): TraceExport | 
 }
 
 function listedApi({ binding, options }: CheckedFile['web'][number]['apis'][number]): ListedApi {
-  const { redirectURIs, postLogoutURIs } = options
-  return {
-    binding,
-    ...(redirectURIs === undefined ? {} : { redirectPatterns: redirectURIs }),
-    ...(postLogoutURIs === undefined ? {} : { postLogoutPatterns: postLogoutURIs }),
-  }
+  const { redirectURIs: redirectPatterns, postLogoutURIs: postLogoutPatterns } = options
+  return { binding, redirectPatterns, postLogoutPatterns }
 }
 
 function identityFiles(

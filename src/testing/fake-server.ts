@@ -47,7 +47,7 @@ export interface FakeServer {
 
 export interface FakeServerOptions {
   /** 0, the default, means a free one. */
-  readonly port?: number
+  readonly port?: number | undefined
   /** Begins these by itself. */
   readonly script?: readonly ScriptStep[]
   /** Told when a step of the script has begun. */

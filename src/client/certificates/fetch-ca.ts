@@ -28,14 +28,14 @@ export interface FetchCaOptions {
   readonly timeoutMilliseconds?: number
 }
 
-const PATH = '/.well-known/est/cacerts'
+export const CA_CERTS_PATH = '/.well-known/est/cacerts'
 const MOST_BYTES = 256 * 1024
 const MOST_CERTIFICATES = 16
 
 /** Returns it in PEM, for `connect`. Throws ClientError with the code NOT_CONFIRMED if none is confirmed. */
 export async function fetchCa(options: FetchCaOptions): Promise<string> {
   const { confirm, timeoutMilliseconds = TIMEOUT_MILLISECONDS } = options
-  const url = new URL(PATH, parseOrigin(options.url))
+  const url = new URL(CA_CERTS_PATH, parseOrigin(options.url))
   const roots = readBundle(await fetchUnchecked(url, timeoutMilliseconds)).filter(isRoot)
   if (roots.length === 0) throw new UnexpectedAnswer('the server shows no CA')
   for (const root of roots) {

@@ -72,7 +72,7 @@ async function within<T>(
 ): Promise<T> {
   const session = await logInLegacy(
     { method: 'cert', cert: certificate.cert, key: certificate.key },
-    { url, ca, ...(timeoutMilliseconds === undefined ? {} : { timeoutMilliseconds }) },
+    { url, ca, timeoutMilliseconds },
   )
   try {
     return await work(session, await authenticatorOf(session))

@@ -42,8 +42,7 @@ export async function requestCertificate(
 ): Promise<SessionCertificate> {
   const privateKey = keyFrom(key)
   const csr = makeCsr(privateKey, commonName)
-  const aborts = signal === undefined ? {} : { signal }
-  const answer = await wireAnswerOf(await call(PATH, { json: { csr }, ...aborts }))
+  const answer = await wireAnswerOf(await call(PATH, { json: { csr }, signal }))
   if (answer.status !== 201 && answer.status !== 200) {
     throw refusalOf(answer, 'the session certificate')
   }

@@ -43,7 +43,7 @@ export interface EnrollOptions extends Pick<CertificateOptions, 'commonName' | '
   /** For `ottca` and `ca`: the certificate of the CA, and its key. */
   readonly certificate?: ClientCertificate
   /** The CAs that the server is trusted by, if known; then the signature of the JWT is not checked. */
-  readonly ca?: string
+  readonly ca?: string | undefined
   /** For `ott`: refuse, without spending the token, if the identity has another type (D-393). */
   readonly identityType?: 'Router'
   readonly timeoutMilliseconds?: number
@@ -119,9 +119,9 @@ interface Use {
 function workFor(claims: Claims, options: EnrollOptions): (use: Use) => Promise<Enrolled> {
   if (claims.method === 'ott') {
     const key = keyFrom(options.key)
-    const csr = makeCsr(key, options.commonName ?? claims.identityId)
+    const clientCsr = makeCsr(key, options.commonName ?? claims.identityId)
     const { identityType } = options
-    return (use) => byCsr(claims, { key, csr, identityType }, use)
+    return (use) => byCsr(claims, key, { clientCsr, identityType }, use)
   }
   if (claims.method === 'updb') {
     const { newPassword } = options
@@ -140,22 +140,11 @@ function workFor(claims: Claims, options: EnrollOptions): (use: Use) => Promise<
 
 async function byCsr(
   claims: Claims,
-  {
-    key,
-    csr,
-    identityType,
-  }: {
-    readonly key: ReturnType<typeof keyFrom>
-    readonly csr: string
-    readonly identityType: string | undefined
-  },
+  key: ReturnType<typeof keyFrom>,
+  fields: { readonly clientCsr: string; readonly identityType: string | undefined },
   { wire, by }: Use,
 ): Promise<EnrolledCertificate> {
-  const got = await exchange(wire, claims, {
-    token: claims.token,
-    clientCsr: csr,
-    ...(identityType === undefined ? {} : { identityType }),
-  })
+  const got = await exchange(wire, claims, { token: claims.token, ...fields })
   const leaf = isText(got['cert']) ? readCertificate(got['cert']) : undefined
   const cas = isText(got['ca']) ? certificatesIn(got['ca']) : []
   if (!isText(got['cert']) || leaf?.checkPrivateKey(key) !== true || cas.length === 0) {

@@ -4,7 +4,7 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import { isSignedBy, readCertificates } from '../../base/certificates.ts'
-import { readBundle } from '../certificates/fetch-ca.ts'
+import { CA_CERTS_PATH, readBundle } from '../certificates/fetch-ca.ts'
 import type { Wire } from '../wire/https-wire.ts'
 
 /** What the enrollment trusted the server by. */
@@ -14,14 +14,12 @@ export type TrustedBy =
 
 export const pemOf = (by: TrustedBy) => (by.kind === 'given' ? by.ca : by.certificate.toString())
 
-const PATH = '/.well-known/est/cacerts'
-
 /** Over a connection that is already trusted. Empty if the server returns none. */
 export async function fetchCas(
   wire: Pick<Wire, 'send'>,
   url: URL,
 ): Promise<readonly X509Certificate[]> {
-  const answer = await wire.send({ method: 'GET', url: new URL(PATH, url) })
+  const answer = await wire.send({ method: 'GET', url: new URL(CA_CERTS_PATH, url) })
   return answer.status === 200 ? readBundle(Buffer.from(answer.body).toString('latin1')) : []
 }
 

@@ -55,7 +55,7 @@ export async function attempt<T>(
       }
       const isOver = clock.uptime() - begun + pause > patienceMilliseconds
       if (!isAway(error) || isOver) throw error
-      await sleep(pause, undefined, signal === undefined ? {} : { signal })
+      await sleep(pause, undefined, { signal })
       pause = Math.min(pause * 2, LONGEST_PAUSE_MILLISECONDS)
     }
   }
