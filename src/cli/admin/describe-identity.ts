@@ -50,8 +50,8 @@ export const describeIdentity: Run<SessionValues> = async (values, io, [name = '
   parts.push({ title: 'Events', name: 'events', columns: OWN_EVENT_COLUMNS, rows: newest, total })
 
   if (values.json === true) {
-    printJson(io, { identity, ...Object.fromEntries(parts.map((part) => [part.name, part.rows])) })
-    return EXIT.ok
+    const rows = Object.fromEntries(parts.map((part) => [part.name, part.rows]))
+    return printJson(io, { identity, ...rows })
   }
   printFields(io, detailsOf(identity))
   for (const part of parts) show(part, io)

@@ -32,23 +32,16 @@ export async function disableIdentities(
   }
   const until = minutes === undefined ? 'until it is enabled' : `for ${durationMinutes} minutes`
   const { api, identities } = await openIdentities(names, values, io)
-  return forEach(
-    identities,
-    values,
-    io,
-    async (identity) => {
-      await api.send('POST', pathOf(IDENTITIES.path, idOf(identity), 'disable'), {
-        durationMinutes,
-      })
-      return sentence(identity, `is disabled ${until}; its sessions have ended`)
-    },
-    api,
-  )
+  return forEach(api, identities, values, io, async (identity) => {
+    const path = pathOf(IDENTITIES.path, idOf(identity), 'disable')
+    await api.send('POST', path, { durationMinutes })
+    return sentence(identity, `is disabled ${until}; its sessions have ended`)
+  })
 }
 
 export const enableIdentities: Run<SessionValues> = async (values, io, names) => {
   const { api, identities } = await openIdentities(names, values, io)
-  return forEach(identities, values, io, async (identity) => {
+  return forEach(api, identities, values, io, async (identity) => {
     await api.send('POST', pathOf(IDENTITIES.path, idOf(identity), 'enable'), {})
     return sentence(identity, 'is enabled')
   })
@@ -61,7 +54,7 @@ export const unlock: Run<SessionValues> = async (values, io, names) => {
   for (const name of names) {
     passwords.push(await findNamed(api, AUTHENTICATORS, name, 'method = "updb"'))
   }
-  return forEach(passwords, values, io, async (password) => {
+  return forEach(api, passwords, values, io, async (password) => {
     await api.send('POST', pathOf(AUTHENTICATORS.path, idOf(password), 'unlock'), {})
     return plain(`The password of ${titleOf(password)} is unlocked.`)
   })
@@ -71,7 +64,7 @@ export const removeMfa: Run<ConfirmedValues> = async (values, io, names) => {
   const { api, identities } = await openIdentities(names, values, io)
   const titles = identities.map(titleOf).join(', ')
   await confirm(plain(`Remove the second factors of ${titles}?`), values, io)
-  return forEach(identities, values, io, async (identity) => {
+  return forEach(api, identities, values, io, async (identity) => {
     await api.send('DELETE', pathOf(IDENTITIES.path, idOf(identity), 'mfa'))
     return sentence(identity, 'no longer has a second factor')
   })
@@ -99,7 +92,7 @@ const PASSKEY_COLUMNS = [
 export const removePasskey: Run<ConfirmedValues> = async (values, io, [name = '', id = '']) => {
   const { api, identities } = await openIdentities([name], values, io)
   await confirm(plain(`Remove the passkey ${id} of ${identities.map(titleOf).join()}?`), values, io)
-  return forEach(identities, values, io, async (identity) => {
+  return forEach(api, identities, values, io, async (identity) => {
     await api.send('DELETE', pathOf(pathOf(IDENTITIES.path, idOf(identity), 'passkeys'), id))
     return sentence(
       identity,
@@ -119,16 +112,10 @@ export async function endSessions(
   if (name === undefined) return endEverySession(values, io)
   const { api, identities } = await openIdentities([name], values, io)
   await confirm(plain(`End all sessions of ${identities.map(titleOf).join()}?`), values, io)
-  return forEach(
-    identities,
-    values,
-    io,
-    async (identity) => {
-      await api.send('DELETE', pathOf(IDENTITIES.path, idOf(identity), 'api-sessions'))
-      return sentence(identity, 'no longer has a session')
-    },
-    api,
-  )
+  return forEach(api, identities, values, io, async (identity) => {
+    await api.send('DELETE', pathOf(IDENTITIES.path, idOf(identity), 'api-sessions'))
+    return sentence(identity, 'no longer has a session')
+  })
 }
 
 /** The session of the caller ends too, so the confirmations are asked for without it. */

@@ -10,10 +10,7 @@ import { numberOf } from './entities/fields.ts'
 export async function showOverview(values: SessionValues, io: Io): Promise<ExitCode> {
   const api = await openApi(values, io)
   const answer = await api.get('/overview')
-  if (values.json === true) {
-    printJson(io, answer)
-    return EXIT.ok
-  }
+  if (values.json === true) return printJson(io, answer)
   const {
     signIns,
     sessions,

@@ -1,23 +1,17 @@
 /** `latchkey policy what-if`: what a change of a policy would do, without making it. D-365. */
 import type { PolicyPreview } from '../../contract/management/auth-policy-preview.ts'
 import { pathOf } from '../api/edge-api.ts'
-import { openApi } from '../api/open-api.ts'
 import type { Run } from '../table/command.ts'
 import { EXIT, Misuse } from '../terminal/io.ts'
 import { plain, printJson } from '../terminal/output.ts'
-import { bodyOf, type OptionValues, optionFor } from './entities/fields.ts'
 import { findNamed, idOf } from './entities/names.ts'
 import { resourceOf } from './entities/resources.ts'
-import { readersOf, type WriteValues } from './entities/write-entity.ts'
-import { readJson } from './given-files.ts'
+import { openChange, type WriteValues } from './entities/write-entity.ts'
 
 export const policyWhatIf: Run<WriteValues> = async (values, io, [name = '']) => {
   const policies = resourceOf('policy')
   const fields = policies.update?.fields ?? []
-  const api = await openApi(values, io, (path) => optionFor(fields, path))
-  const whole = values.body === undefined ? {} : await readJson(values.body, io)
-  const given = await bodyOf(fields, values as OptionValues, readersOf(api, io))
-  const body = { ...whole, ...given }
+  const { api, body } = await openChange(fields, values, io)
   if (Object.keys(body).length === 0) {
     throw new Misuse(
       'there is nothing to preview: "policy what-if" needs an option that says what to change',

@@ -34,10 +34,7 @@ function resetBy(method: string, what: string) {
       resourceOf('enrollment').path,
       expiresAt === undefined ? body : { ...body, expiresAt },
     )
-    if (values.json === true) {
-      printJson(io, made)
-      return EXIT.ok
-    }
+    if (values.json === true) return printJson(io, made)
     io.out(plain(`The identity ${titleOf(identity)} ${what}.`))
     showInvitation(io, made, values)
     return EXIT.ok

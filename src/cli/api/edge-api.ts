@@ -88,8 +88,7 @@ export function createEdgeApi(
 
     get: async (path) => rowIn(await call(path, {})),
 
-    send: async (method, path, json) =>
-      rowIn(await call(path, { method, ...(json === undefined ? {} : { json }) })),
+    send: async (method, path, json) => rowIn(await call(path, { method, json })),
 
     async sendText(path, body) {
       await call(path, { method: 'POST', body, headers: { 'content-type': 'text/plain' } })

@@ -23,7 +23,7 @@ export async function checkConfig(values: HomeValues, io: Io): Promise<ExitCode>
     home,
     environment,
     wanted: address === undefined ? undefined : { address, port: undefined },
-    ...(file === undefined ? {} : { file }),
+    file,
   })
   if (override !== undefined) {
     const { by, from, to, listener } = override

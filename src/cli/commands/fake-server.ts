@@ -34,7 +34,7 @@ export async function runFakeServer(values: FakeServerValues, io: Io): Promise<E
     io,
     'Starting',
     startFakeServer({
-      ...(port === undefined ? {} : { port }),
+      port,
       script,
       onBegin: (name, goodClient) => {
         io.out(`${name}: ${BAD_DAYS[name].what}`)
@@ -61,11 +61,8 @@ export async function runFakeServer(values: FakeServerValues, io: Io): Promise<E
 
 function list(values: FakeServerValues, io: Io): ExitCode {
   if (values.json === true) {
-    printJson(
-      io,
-      SCENARIO_NAMES.map((name) => ({ name, ...BAD_DAYS[name] })),
-    )
-    return EXIT.ok
+    const scenarios = SCENARIO_NAMES.map((name) => ({ name, ...BAD_DAYS[name] }))
+    return printJson(io, scenarios)
   }
   for (const name of SCENARIO_NAMES) {
     io.out(name)

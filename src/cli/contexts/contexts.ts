@@ -25,8 +25,8 @@ import { exclusively } from './exclusively.ts'
 export interface Context {
   readonly url: string
   /** PEM. Default: what Node trusts. */
-  readonly ca?: string
-  readonly clientId?: string
+  readonly ca?: string | undefined
+  readonly clientId?: string | undefined
 }
 
 /** The files of a certificate login. The key is read again for every use and never copied. */
@@ -155,11 +155,7 @@ export function openContexts(io: Pick<Io, 'variables'>): Contexts {
 
     async put({ name, url, ca, clientId }) {
       checkContextName(name)
-      const context = {
-        url,
-        ...(ca === undefined ? {} : { ca }),
-        ...(clientId === undefined ? {} : { clientId }),
-      }
+      const context = { url, ca, clientId }
       await change(({ contexts }) => ({
         current: name,
         contexts: { ...contexts, [name]: context },

@@ -32,8 +32,7 @@ export async function openSession(
   const context = await currentContext(contexts, options.context)
   const found = await contexts.credentials(context.name)
   if (found === undefined) throw notLoggedIn(context.name)
-  const patience = timeoutMilliseconds === undefined ? {} : { timeoutMilliseconds }
-  const connecting = connect({ ...found.session, ...patience })
+  const connecting = connect({ ...found.session, timeoutMilliseconds })
   const client = await withProgress(io, `Connecting to ${context.url}`, connecting)
   return createSharedSession({ contexts, name: context.name, client, io }, found)
 }

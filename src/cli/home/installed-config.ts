@@ -13,8 +13,7 @@ export async function loadInstalled({ home, file, environment }: HomeOptions): P
   if (file === undefined && !(await usingHome(resolve(home), find))) {
     throw neverInstalled(resolve(home))
   }
-  const given = { home, environment, ...(file === undefined ? {} : { file }) }
-  const { config, secretVariables } = await loadConfig(given)
+  const { config, secretVariables } = await loadConfig({ home, environment, file })
   for (const name of secretVariables) environment.conceal(name)
   return config
 }

@@ -35,14 +35,12 @@ export async function writeCertificate(
   await replacePrivateFile(files.ca, got.cas, { random: systemRandom })
 
   const validTo = toRfc3339(instant(got.validTo.getTime()))
-  if (values.json === true) printJson(io, { id: got.id, ...files, validTo })
-  else {
-    printFields(io, [
-      ['certificate', files.cert],
-      ['key', files.key],
-      ['CAs', files.ca],
-      ['valid until', `${validTo}, and no longer than the session`],
-    ])
-  }
+  if (values.json === true) return printJson(io, { id: got.id, ...files, validTo })
+  printFields(io, [
+    ['certificate', files.cert],
+    ['key', files.key],
+    ['CAs', files.ca],
+    ['valid until', `${validTo}, and no longer than the session`],
+  ])
   return EXIT.ok
 }

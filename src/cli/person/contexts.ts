@@ -15,8 +15,8 @@ export async function listContexts(values: { readonly json?: boolean }, io: Io):
       isLoggedIn: (await contexts.credentials(name)) !== undefined,
     })),
   )
-  if (values.json === true) printJson(io, rows)
-  else if (rows.length === 0) io.err('There is no context yet; run: latchkey login --url URL')
+  if (values.json === true) return printJson(io, rows)
+  if (rows.length === 0) io.err('There is no context yet; run: latchkey login --url URL')
   else {
     printTable(io, rows, [
       { title: 'CURRENT', value: ({ isCurrent }) => (isCurrent ? '*' : ' ') },

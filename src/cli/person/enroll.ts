@@ -15,7 +15,7 @@ import {
 } from '../../client/client.ts'
 import { jwtIn, readCertificateFiles } from '../contexts/certificate-files.ts'
 import type { Run } from '../table/command.ts'
-import { CommandFailed, EXIT, type Io, Misuse } from '../terminal/io.ts'
+import { CommandFailed, EXIT, type ExitCode, type Io, Misuse } from '../terminal/io.ts'
 import { plain, printFields, printJson } from '../terminal/output.ts'
 import { withProgress } from '../terminal/waiting.ts'
 import { askingPassword } from './ask-password.ts'
@@ -36,8 +36,7 @@ export const enrollIdentity: Run<EnrollValues> = async (values, io, [token = '-'
   const jwt = await jwtIn(token, 'Token (JWT): ', io)
   const invitation = await asDataError(() => readInvitation(jwt))
   refuseForeignOptions(invitation, values)
-  const trust = ca === undefined ? {} : { ca }
-  const options = { ...trust, ...(await optionsFor(invitation, values, io)) }
+  const options = { ca, ...(await optionsFor(invitation, values, io)) }
   const place = values.out === undefined ? undefined : await takePlace(io.resolve(values.out))
   const work = withProgress(io, 'Enrolling', spend(jwt, options))
   const enrolled = await work.catch(async (error: unknown) => {
@@ -45,8 +44,7 @@ export const enrollIdentity: Run<EnrollValues> = async (values, io, [token = '-'
     throw error
   })
   if (enrolled.method !== 'updb') await place?.keep(enrolled)
-  report(enrolled, values, io)
-  return EXIT.ok
+  return report(enrolled, values, io)
 }
 
 /** The options of a method in addition to `--ca` and `--json`. The first ones are required. */
@@ -108,7 +106,7 @@ async function asDataError<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-function report(enrolled: Enrolled, values: EnrollValues, io: Io): void {
+function report(enrolled: Enrolled, values: EnrollValues, io: Io): ExitCode {
   const { identityId: id, url, method } = enrolled
   const about =
     method === 'updb'
@@ -117,16 +115,14 @@ function report(enrolled: Enrolled, values: EnrollValues, io: Io): void {
           ...(values.out === undefined ? {} : { file: io.resolve(values.out) }),
           validTo: validTo(enrolled),
         }
-  if (values.json === true) {
-    printJson(io, { id, url, ...about })
-    return
-  }
+  if (values.json === true) return printJson(io, { id, url, ...about })
   printFields(io, [
     ['identity', id],
     ['server', url],
     ...Object.entries(about).map(([name, value]) => [TITLES[name] ?? name, value] as const),
   ])
   io.err(plain(`To log in: ${loginLine(enrolled, values)}`))
+  return EXIT.ok
 }
 
 const TITLES: Readonly<Record<string, string>> = { validTo: 'valid until' }

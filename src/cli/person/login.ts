@@ -130,11 +130,7 @@ async function placeOf(
   const sameServer = before?.url === url ? before : undefined
   const ca = (await readCa(values.ca, io)) ?? file?.ca ?? sameServer?.ca
   const clientId = values['client-id'] ?? sameServer?.clientId
-  return {
-    url,
-    ...(ca === undefined ? {} : { ca }),
-    ...(clientId === undefined ? {} : { clientId }),
-  }
+  return { url, ca, clientId }
 }
 
 function certificateFilesOf(

@@ -16,9 +16,9 @@ export async function printToken(values: SessionValues, io: Io): Promise<ExitCod
       'This token is bound to a key: no other program can use it. Log in without --bind for such a token.',
     )
   }
-  if (values.json !== true) io.out(accessToken)
-  else {
-    printJson(io, { accessToken, tokenType, expiresAt: toRfc3339(instant(expiresAt)) })
+  if (values.json === true) {
+    return printJson(io, { accessToken, tokenType, expiresAt: toRfc3339(instant(expiresAt)) })
   }
+  io.out(accessToken)
   return EXIT.ok
 }

@@ -1,17 +1,15 @@
 /** `latchkey whoami`: who is logged in, as the server sees it now. */
 
-import { parseJson } from '../../base/json.ts'
 import { instant, toRfc3339 } from '../../base/time/instant.ts'
+import { wireAnswerOf } from '../../client/certificates/session-certificate.ts'
 import { UnexpectedAnswer } from '../../client/client.ts'
-import { refusalOf } from '../../client/wire/answers.ts'
+import { asObject, jsonOf, refusalOf } from '../../client/wire/answers.ts'
 import type { SessionValues } from '../api/open-api.ts'
 import { openContexts } from '../contexts/contexts.ts'
 import { currentContext, openSession } from '../contexts/open-session.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 import { printFields, printJson } from '../terminal/output.ts'
 import { withProgress } from '../terminal/waiting.ts'
-
-const DEEPEST = 12
 
 export async function whoAmI(values: SessionValues, io: Io): Promise<ExitCode> {
   const { name: context, url } = await currentContext(openContexts(io), values.context)
@@ -29,10 +27,7 @@ export async function whoAmI(values: SessionValues, io: Io): Promise<ExitCode> {
       tokenExpiresAt: toRfc3339(instant(session.save().expiresAt)),
     },
   }
-  if (values.json === true) {
-    printJson(io, about)
-    return EXIT.ok
-  }
+  if (values.json === true) return printJson(io, about)
   printFields(io, [
     ['name', identity.name],
     ['id', identity.id],
@@ -47,14 +42,9 @@ export async function whoAmI(values: SessionValues, io: Io): Promise<ExitCode> {
 }
 
 async function identityOf(session: Awaited<ReturnType<typeof openSession>>) {
-  const response = await session.call('/edge/client/v1/current-identity')
-  const { status, headers } = response
-  const body = new Uint8Array(await response.arrayBuffer())
-  if (status !== 200) throw refusalOf({ status, headers, body }, 'reading the identity')
-  const value = parseJson(new TextDecoder().decode(body), DEEPEST)?.value as
-    | { readonly data?: Readonly<Record<string, unknown>> }
-    | undefined
-  const { id, name, isAdmin } = value?.data ?? {}
+  const answer = await wireAnswerOf(await session.call('/edge/client/v1/current-identity'))
+  if (answer.status !== 200) throw refusalOf(answer, 'reading the identity')
+  const { id, name, isAdmin } = asObject(jsonOf(answer)?.['data']) ?? {}
   if (typeof id !== 'string' || typeof name !== 'string' || typeof isAdmin !== 'boolean') {
     throw new UnexpectedAnswer('the identity cannot be read')
   }

@@ -2,7 +2,7 @@
  * Output of a command: tables for users, JSON for programs. Texts that come from a server or from other users are
  * printed without characters that control a terminal.
  */
-import type { Io } from './io.ts'
+import { EXIT, type ExitCode, type Io } from './io.ts'
 
 export interface Column<Row> {
   readonly title: string
@@ -61,9 +61,10 @@ export function printFields(
   }
 }
 
-/** For programs: one JSON text on several lines. */
-export function printJson(io: Pick<Io, 'out'>, value: unknown): void {
+/** For programs: one JSON text on several lines. Returns the exit code of a command that prints nothing else. */
+export function printJson(io: Pick<Io, 'out'>, value: unknown): ExitCode {
   io.out(jsonOf(value, 2))
+  return EXIT.ok
 }
 
 /**

@@ -24,16 +24,10 @@ export async function deleteEntity(
   const rows = await findAllNamed(api, resource, names)
   const title = (row: Row) => plain(`${resource.one} ${titleOf(row)}`)
   await confirm(`${resource.remove} the ${rows.map(title).join(', the ')}?`, values, io)
-  return forEach(
-    rows,
-    values,
-    io,
-    async (row) => {
-      await api.send('DELETE', pathOf(resource.path, idOf(row)))
-      return `${DONE[resource.remove] ?? 'Done'}: ${title(row)}.`
-    },
-    api,
-  )
+  return forEach(api, rows, values, io, async (row) => {
+    await api.send('DELETE', pathOf(resource.path, idOf(row)))
+    return `${DONE[resource.remove] ?? 'Done'}: ${title(row)}.`
+  })
 }
 
 /**
@@ -41,12 +35,11 @@ export async function deleteEntity(
  * ends it: what was done before has been said. With `--wait`, it also says who has confirmed it.
  */
 export async function forEach(
+  api: Pick<EdgeApi, 'takeEnding' | 'get'>,
   rows: readonly Row[],
   values: SessionValues & WaitValues,
   io: Io,
   act: (row: Row) => Promise<string>,
-  /** Needed for `--wait`. */
-  api?: Pick<EdgeApi, 'takeEnding' | 'get'>,
 ): Promise<ExitCode> {
   const { json } = values
   const seconds = secondsOf(values)
@@ -56,7 +49,7 @@ export async function forEach(
     for (const row of rows) {
       const said = await act(row)
       if (json !== true) io.out(said)
-      if (api === undefined || seconds === undefined) {
+      if (seconds === undefined) {
         done.push({ id: idOf(row) })
         continue
       }

@@ -34,10 +34,7 @@ export async function listEntities(
           io.progress(`Reading ${resource.many}: ${done} of ${of}`)
         }).finally(() => io.progress(undefined))
       : await api.list(path, query)
-  if (values.json === true) {
-    printJson(io, rows)
-    return EXIT.ok
-  }
+  if (values.json === true) return printJson(io, rows)
   printRows(io, rows, resource.columns)
   // A truncated table looks complete, so tell the user that there is more.
   if (rows.length < total)

@@ -9,7 +9,7 @@ import { plain, printJson } from '../../terminal/output.ts'
 import { readGiven, readJson, readSecret } from '../given-files.ts'
 import { showInvitation } from '../invitation.ts'
 import type { Row } from './columns.ts'
-import { type Body, bodyOf, type OptionValues, optionFor } from './fields.ts'
+import { type Body, bodyOf, type Field, type OptionValues, optionFor } from './fields.ts'
 import { findNamed, idOf, idOfNamed } from './names.ts'
 import type { Change, Creation, Resource } from './resource.ts'
 
@@ -40,10 +40,7 @@ export async function createEntity(
   const body =
     complete === undefined || whole !== undefined ? own : complete(own, values as OptionValues)
   const made = await api.send('POST', resource.path, body)
-  if (values.json === true) {
-    printJson(io, made)
-    return EXIT.ok
-  }
+  if (values.json === true) return printJson(io, made)
   const called = typeof body['name'] === 'string' ? ` ${JSON.stringify(body['name'])}` : ''
   io.out(plain(`The ${resource.one}${called} was created: ${idOf(made)}`))
   showInvitation(io, made, values)
@@ -57,10 +54,7 @@ export async function updateEntity(
   values: WriteValues,
   io: Io,
 ): Promise<ExitCode> {
-  const api = await openApi(values, io, (path) => optionFor(fields, path))
-  const whole = values.body === undefined ? {} : await readJson(values.body, io)
-  const given = await bodyOf(fields, values as OptionValues, readersOf(api, io))
-  const body: Body = { ...whole, ...given }
+  const { api, body } = await openChange(fields, values, io)
   if (Object.keys(body).length === 0 && needsNothing === undefined) {
     throw new Misuse(
       `there is nothing to change: "update ${resource.one}" needs an option that says what`,
@@ -69,13 +63,19 @@ export async function updateEntity(
   const row = await findNamed(api, resource, name)
   const path = pathOf(resource.path, idOf(row), call?.action)
   const changed = await api.send(call?.method ?? 'PATCH', path, body)
-  if (values.json === true) {
-    printJson(io, changed)
-    return EXIT.ok
-  }
+  if (values.json === true) return printJson(io, changed)
   io.out(plain(`The ${resource.one} ${titleOf(row)} is changed.`))
   showInvitation(io, changed, values)
   return EXIT.ok
+}
+
+/** Opens the API, and reads what `--body` and the options of these fields change. */
+export async function openChange(fields: readonly Field[], values: WriteValues, io: Io) {
+  const api = await openApi(values, io, (path) => optionFor(fields, path))
+  const whole = values.body === undefined ? {} : await readJson(values.body, io)
+  const given = await bodyOf(fields, values as OptionValues, readersOf(api, io))
+  const body: Body = { ...whole, ...given }
+  return { api, body }
 }
 
 /** The name and the id. */
@@ -84,7 +84,7 @@ export function titleOf(row: Row): string {
   return typeof name === 'string' ? `${JSON.stringify(name)} (${idOf(row)})` : idOf(row)
 }
 
-export function readersOf(api: EdgeApi, io: Io) {
+function readersOf(api: EdgeApi, io: Io) {
   return {
     readFile: (path: string) => readGiven(path, io),
     readSecret: (path: string) => readSecret(path, io),

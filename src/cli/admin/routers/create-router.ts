@@ -37,10 +37,7 @@ export const createRouter: Run<RouterValues> = async (values, io, [name = '']) =
     )
   }
   await place?.write(`${jwt}\n`)
-  if (values.json === true) {
-    printJson(io, made)
-    return EXIT.ok
-  }
+  if (values.json === true) return printJson(io, made)
   io.out(plain(`The router ${JSON.stringify(name)} was created: ${idOf(made)}`))
   if (out === undefined) {
     io.out('Give this token to its gateway. It works once, and is not shown again.')

@@ -25,10 +25,7 @@ export const describeSession: Run<SessionValues> = async (values, io, [id = ''])
       ? new CommandFailed(`there is no session ${JSON.stringify(id)}, now or before`, EXIT.missing)
       : error
   })
-  if (values.json === true) {
-    printJson(io, ledger)
-    return EXIT.ok
-  }
+  if (values.json === true) return printJson(io, ledger)
   const { identityName, identityId, isActive, omitted, end } = ledger
   printFields(io, [
     ['session', String(ledger['sessionId'])],

@@ -16,13 +16,11 @@ export async function showMfa(values: SessionValues, io: Io): Promise<ExitCode> 
   const isEnabled = await isVerified(api)
   const left = isEnabled ? (await api.get(RECOVERY_CODES))['left'] : undefined
   const recoveryCodes = typeof left === 'number' ? left : undefined
-  if (values.json === true) printJson(io, { isEnabled, recoveryCodes })
-  else {
-    printFields(io, [
-      ['TOTP', isEnabled ? 'on' : 'off'],
-      ['recovery codes left', recoveryCodes],
-    ])
-  }
+  if (values.json === true) return printJson(io, { isEnabled, recoveryCodes })
+  printFields(io, [
+    ['TOTP', isEnabled ? 'on' : 'off'],
+    ['recovery codes left', recoveryCodes],
+  ])
   return EXIT.ok
 }
 
@@ -62,10 +60,7 @@ export async function renewRecoveryCodes(values: SessionValues, io: Io): Promise
   const code = await askOwnCode(api, io)
   const { recoveryCodes } = await api.send('POST', RECOVERY_CODES, { code })
   const codes = Array.isArray(recoveryCodes) ? recoveryCodes.map(String) : []
-  if (values.json === true) {
-    printJson(io, { recoveryCodes: codes })
-    return EXIT.ok
-  }
+  if (values.json === true) return printJson(io, { recoveryCodes: codes })
   for (const one of codes) io.out(plain(one))
   io.err('The old ones are void. Each works once in place of the app; keep them safe.')
   return EXIT.ok

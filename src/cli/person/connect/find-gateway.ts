@@ -3,11 +3,12 @@
  * list also says for which hosts a public certificate is enough. D-423, D-425.
  */
 import { type HostPort, parseHostPort } from '../../../base/host-port.ts'
-import { isText, parseJson } from '../../../base/json.ts'
+import { isText } from '../../../base/json.ts'
+import { wireAnswerOf } from '../../../client/certificates/session-certificate.ts'
 import { UnexpectedAnswer } from '../../../client/client.ts'
 import type { GatewayPlace } from '../../../client/gateway/dial.ts'
 import type { Session } from '../../../client/session.ts'
-import { refusalOf } from '../../../client/wire/answers.ts'
+import { jsonOf, refusalOf } from '../../../client/wire/answers.ts'
 import { CommandFailed, EXIT } from '../../terminal/io.ts'
 import type { WantedService } from './target.ts'
 
@@ -18,7 +19,6 @@ export interface ListedGateway {
 }
 
 const PATH = '/edge/client/v1/gateways'
-const DEEPEST = 8
 
 /** As in docs/router.md. */
 const DEFAULT_PORT = 8443
@@ -34,15 +34,10 @@ export async function findGateway(
 
 /** Empty for a controller that does not list them yet. */
 async function listGateways(session: Pick<Session, 'call'>): Promise<readonly ListedGateway[]> {
-  const { status, headers, ...response } = await session.call(PATH).then(async (got) => ({
-    status: got.status,
-    headers: got.headers,
-    body: new Uint8Array(await got.arrayBuffer()),
-  }))
-  if (status === 404) return []
-  if (status !== 200) throw refusalOf({ status, headers, ...response }, 'the list of gateways')
-  const value = parseJson(new TextDecoder().decode(response.body), DEEPEST)?.value
-  const { data } = (value ?? {}) as { readonly data?: unknown }
+  const answer = await wireAnswerOf(await session.call(PATH))
+  if (answer.status === 404) return []
+  if (answer.status !== 200) throw refusalOf(answer, 'the list of gateways')
+  const data = jsonOf(answer)?.['data']
   if (!Array.isArray(data)) throw new UnexpectedAnswer('the list of gateways cannot be read')
   return data.flatMap((row: { readonly name?: unknown; readonly hosts?: unknown }) => {
     const { name, hosts } = row ?? {}
