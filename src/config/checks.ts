@@ -30,8 +30,8 @@ export function spanningProblems(
     ...entriesOf(tree, 'web').flatMap(({ value, path }) => [...listenerProblems(value, path)]),
     ...apiAddressProblems(tree),
     ...consoleProblems(tree),
-    ...collectorProblems(get(get(tree, 'telemetry'), 'traces')),
-    ...webhookProblems(get(get(get(tree, 'notifications'), 'webhook'), 'url')),
+    ...collectorProblems(get(tree, 'telemetry', 'traces')),
+    ...webhookProblems(get(tree, 'notifications', 'webhook', 'url')),
   ]
 }
 
@@ -40,7 +40,7 @@ export async function missingFiles(tree: unknown, home: string): Promise<readonl
   const identities = [{ value: tree, path: [] as Path }, ...entriesOf(tree, 'web')]
   const named = identities.flatMap(({ value, path }) =>
     ['cert', 'key', 'ca'].flatMap((name) => {
-      const file = get(get(value, 'identity'), name)
+      const file = get(value, 'identity', name)
       return isFileName(file) ? [{ file, path: [...path, 'identity', name] }] : []
     }),
   )
@@ -70,8 +70,7 @@ function* secretProblems(
 
 /** Clients are sent to this address, so it must have the client API. */
 function* apiAddressProblems(tree: unknown): Iterable<Problem> {
-  const given = get(get(get(tree, 'edge'), 'api'), 'address')
-  const address = typeof given === 'string' ? parseHostPort(given) : undefined
+  const address = hostPortAt(tree, 'edge', 'api', 'address')
   if (address === undefined) return
   const clientApis = entriesOf(tree, 'web').flatMap(({ value }, position) =>
     entriesOf(value, 'apis').some(({ value: api }) => get(api, 'binding') === 'edge-client')
@@ -97,7 +96,7 @@ function* consoleProblems(tree: unknown): Iterable<Problem> {
     }
   })
   const isAutoBound =
-    get(get(get(tree, 'edge'), 'api'), 'disableOidcAutoBinding') !== true &&
+    get(tree, 'edge', 'api', 'disableOidcAutoBinding') !== true &&
     listeners.every(({ oidc }) => oidc === undefined)
   for (const listener of listeners) {
     if (listener.console === undefined || listener.oidc !== undefined) continue
@@ -175,10 +174,10 @@ function places(tree: unknown, key: 'interface' | 'address'): readonly Claim[] {
 }
 
 function* listenerProblems(listener: unknown, path: Path): Iterable<Problem> {
-  const versions = ['minTLSVersion', 'maxTLSVersion'].map((key) =>
-    get(get(listener, 'options'), key),
+  const [oldest, newest] = ['minTLSVersion', 'maxTLSVersion'].map((key) =>
+    get(listener, 'options', key),
   )
-  if (versions[0] === 'TLS1.3' && versions[1] === 'TLS1.2') {
+  if (oldest === 'TLS1.3' && newest === 'TLS1.2') {
     yield problem([...path, 'options', 'minTLSVersion'], 'is newer than maxTLSVersion')
   }
 
@@ -198,7 +197,7 @@ function* listenerProblems(listener: unknown, path: Path): Iterable<Problem> {
     if (bindings.has(binding)) yield problem([...at, 'binding'], 'is on this listener twice')
     if (binding !== undefined) bindings.add(binding)
     for (const option of ['redirectURIs', 'postLogoutURIs']) {
-      if (binding === 'edge-oidc' || get(get(value, 'options'), option) === undefined) continue
+      if (binding === 'edge-oidc' || get(value, 'options', option) === undefined) continue
       yield problem([...at, 'options', option], 'is an option of the binding edge-oidc alone')
     }
   }
@@ -206,9 +205,8 @@ function* listenerProblems(listener: unknown, path: Path): Iterable<Problem> {
 
 /** Undefined if a part is missing or not valid. */
 export function bindPointOf(value: unknown): BindPoint | undefined {
-  const [place, address] = [get(value, 'interface'), get(value, 'address')].map((text) =>
-    typeof text === 'string' ? parseHostPort(text) : undefined,
-  )
+  const place = hostPortAt(value, 'interface')
+  const address = hostPortAt(value, 'address')
   if (place === undefined || address === undefined) return undefined
   return { interface: place, address: withPortOf(place, address) }
 }
@@ -222,9 +220,18 @@ function problem(path: Path, message: string): Problem {
   return { path: formatPath(path), message }
 }
 
-export function get(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-  return Reflect.get(value, key)
+/** The value at a path of the tree; undefined if there is none. */
+export function get(tree: unknown, ...path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => {
+    const hasKey = typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    return hasKey ? Reflect.get(value, key) : undefined
+  }, tree)
+}
+
+/** Undefined if it is missing or not valid. */
+export function hostPortAt(tree: unknown, ...path: readonly string[]): HostPort | undefined {
+  const text = get(tree, ...path)
+  return typeof text === 'string' ? parseHostPort(text) : undefined
 }
 
 function entriesOf(value: unknown, key: string, path: Path = []): { value: unknown; path: Path }[] {

@@ -119,12 +119,11 @@ export async function loadConfig(from: {
  * D-243: only variables in values that hold credentials. A file name or a listener address may refer to HOME or PATH.
  */
 function secretVariablesOf({ secret, db }: Config, tree: unknown): readonly string[] {
-  const inTraces = get(get(get(tree, 'telemetry'), 'traces'), 'headers')
   return [
     ...(secret.kind === 'environment' ? [secret.variable] : []),
     ...(db.kind === 'sqlite' ? [] : variablesIn(get(tree, 'db'))),
-    ...variablesIn(inTraces),
-    ...variablesIn(get(get(get(tree, 'notifications'), 'webhook'), 'secret')),
+    ...variablesIn(get(tree, 'telemetry', 'traces', 'headers')),
+    ...variablesIn(get(tree, 'notifications', 'webhook', 'secret')),
   ]
 }
 

@@ -25,6 +25,7 @@ import {
   hostPort,
   keyFacts,
   list,
+  listOrNone,
   network,
   oneOf,
   origin,
@@ -58,15 +59,11 @@ const edge = section('The service itself.', {
     disableOidcAutoBinding: flag('If true, OIDC is only where `edge-oidc` is listed.').prefault(
       false,
     ),
-    corsOrigins: list(
-      {
-        rule:
-          'Origins whose pages may call the APIs and post logins. Exact, like ' +
-          '`https://console.example.com`; `http` only to this machine; no `*`.',
-        mayBeEmpty: true,
-      },
+    corsOrigins: listOrNone(
+      'Origins whose pages may call the APIs and post logins. Exact, like ' +
+        '`https://console.example.com`; `http` only to this machine; no `*`.',
       origin(),
-    ).prefault([]),
+    ),
     // D-36: 30m, at least 1m.
     sessionTimeout: duration(
       { usual: '30m', minimum: minutes(1) },
@@ -154,15 +151,11 @@ const edge = section('The service itself.', {
       { from: 0, to: 1_000_000 },
       'How many wrong passwords one address may send in a minute, and how many wrong enrollment tokens. 0 means no limit.',
     ).prefault(60),
-    trustedProxies: list(
-      {
-        rule:
-          'Addresses or networks of reverse proxies, like `10.0.0.0/8`. Only their ' +
-          '`X-Forwarded-For` is trusted.',
-        mayBeEmpty: true,
-      },
+    trustedProxies: listOrNone(
+      'Addresses or networks of reverse proxies, like `10.0.0.0/8`. Only their ' +
+        '`X-Forwarded-For` is trusted.',
       network(),
-    ).prefault([]),
+    ),
   }).prefault({}),
   externalJwtSigners: section('Signers of external JWTs.', {
     fetch: section(
@@ -173,22 +166,15 @@ const edge = section('The service itself.', {
         blockPrivateAddresses: flag(
           'If true, private addresses and those of this machine are refused.',
         ).prefault(false),
-        allowed: list(
-          {
-            rule:
-              'Hosts, addresses or networks that `blockPrivateAddresses` does not apply to, ' +
-              'like `idp.example.com` or `10.1.2.0/24`.',
-            mayBeEmpty: true,
-          },
+        allowed: listOrNone(
+          'Hosts, addresses or networks that `blockPrivateAddresses` does not apply to, ' +
+            'like `idp.example.com` or `10.1.2.0/24`.',
           hostOrNetwork(),
-        ).prefault([]),
-        denied: list(
-          {
-            rule: 'Hosts, addresses or networks that are always refused.',
-            mayBeEmpty: true,
-          },
+        ),
+        denied: listOrNone(
+          'Hosts, addresses or networks that are always refused.',
           hostOrNetwork(),
-        ).prefault([]),
+        ),
       },
     ).prefault({}),
   }).prefault({}),

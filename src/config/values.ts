@@ -68,21 +68,20 @@ export function section<Shape extends z.ZodRawShape>(rule: string, shape: Shape)
     .register(keyFacts, { type: 'a map of keys', rule })
 }
 
-/** A list with at least one entry, unless it may be empty. */
-export function list<Entry extends z.ZodType>(
-  about: Omit<KeyFacts, 'type'> & { readonly mayBeEmpty?: true },
-  entry: Entry,
-) {
+/** A list with at least one entry. */
+export function list<Entry extends z.ZodType>(about: Omit<KeyFacts, 'type'>, entry: Entry) {
+  const type = `a list of 1 to ${MAX_LIST} entries`
   return z
     .array(entry)
-    .min(about.mayBeEmpty ? 0 : 1)
+    .min(1)
     .max(MAX_LIST)
-    .register(keyFacts, {
-      type: about.mayBeEmpty
-        ? `a list of at most ${MAX_LIST} entries`
-        : `a list of 1 to ${MAX_LIST} entries`,
-      ...about,
-    })
+    .register(keyFacts, { type, ...about })
+}
+
+/** A list that may be empty, which is the default. */
+export function listOrNone<Entry extends z.ZodType>(rule: string, entry: Entry) {
+  const type = `a list of at most ${MAX_LIST} entries`
+  return z.array(entry).max(MAX_LIST).register(keyFacts, { type, rule }).prefault([])
 }
 
 export function duration(rule: DurationRule, about: string) {

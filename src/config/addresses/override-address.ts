@@ -3,7 +3,7 @@
  * this run. D-337. Works on the parsed file, so that the replaced addresses pass the same checks as written ones.
  */
 import { formatHostPort, parseHostPort } from '../../base/host-port.ts'
-import { bindPointOf, get } from '../checks.ts'
+import { bindPointOf, get, hostPortAt } from '../checks.ts'
 import { bindPointsFor, readAddress } from './bind-points.ts'
 
 /** What the operator asked for; at least one of the two has an effect. */
@@ -84,8 +84,7 @@ function withApiAddress(
 ): unknown {
   const edge = get(tree, 'edge')
   const api = get(edge, 'api')
-  const named = get(api, 'address')
-  const parsed = typeof named === 'string' ? parseHostPort(named) : undefined
+  const parsed = hostPortAt(api, 'address')
   if (parsed === undefined) return tree
   const at = before.findIndex(({ address }) => address === formatHostPort(parsed))
   if (at < 0) return tree

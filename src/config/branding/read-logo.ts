@@ -17,7 +17,7 @@ export async function readLogo(
   tree: unknown,
   home: string,
 ): Promise<{ readonly logo?: Logo; readonly problems: readonly Problem[] }> {
-  const file = get(get(tree, 'branding'), 'logo')
+  const file = get(tree, 'branding', 'logo')
   if (typeof file !== 'string' || file === '') return { problems: [] }
   const refuse = (message: string) => ({ problems: [{ path: 'branding.logo', message }] })
   let bytes: Buffer

@@ -1,5 +1,6 @@
 /** What the schema finds wrong with a file, in our words. Only those who read a file load this: it needs the schema. */
 import type { z } from 'zod'
+import { get } from '../checks.ts'
 import { formatPath, KEYS, type Key, keyAt, suggestKey } from '../keys.ts'
 import type { Problem } from '../problems.ts'
 
@@ -23,7 +24,7 @@ function unknownKey(path: readonly PropertyKey[], keys: readonly Key[]): Problem
 
 function messageOf(issue: z.core.$ZodIssue, tree: unknown, keys: readonly Key[]): string {
   const { path } = issue
-  if (path.length > 0 && valueAt(tree, path) === undefined) return 'is missing'
+  if (path.length > 0 && get(tree, ...path) === undefined) return 'is missing'
   // Parsers of text have their own messages; zod's sentences would talk about types.
   if (issue.code === 'custom' && issue.message !== 'Invalid input') return issue.message
   if (path.length === 0) return 'must be a map of keys'
@@ -32,12 +33,4 @@ function messageOf(issue: z.core.$ZodIssue, tree: unknown, keys: readonly Key[])
   const isEntry = typeof path.at(-1) === 'number'
   if (isEntry) return key?.children.length === 0 ? 'must be text' : 'must be a map of keys'
   return `must be ${key?.facts.type ?? 'another value'}`
-}
-
-function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (value, part) =>
-      typeof value === 'object' && value !== null ? Reflect.get(value, part) : undefined,
-    tree,
-  )
 }

@@ -17,6 +17,7 @@ import {
   hostPort,
   keyFacts,
   list,
+  listOrNone,
   type Reading,
   section,
   text,
@@ -128,13 +129,10 @@ const idle = positiveDuration({ maximum: LONGEST_IDLE }).register(keyFacts, {
 const upstream = section('One service.', {
   name: upstreamName.optional(),
   url: upstreamUrl,
-  hosts: list(
-    {
-      rule: 'Only requests to these host names. Empty: every host that no other upstream names.',
-      mayBeEmpty: true,
-    },
+  hosts: listOrNone(
+    'Only requests to these host names. Empty: every host that no other upstream names.',
     hostName('A host name.', 'grafana.example.com'),
-  ).prefault([]),
+  ),
   path: path.prefault('/'),
   require,
   signIn: flag(
@@ -162,13 +160,10 @@ export const GatewayFile = section('', {
       key: filePath('PEM file: its private key, which other users must not read.', 'key.pem'),
     },
   ).optional(),
-  upstreams: list(
-    {
-      rule: 'The services behind the gateway. At least one, unless `verify` is there (D-332).',
-      mayBeEmpty: true,
-    },
+  upstreams: listOrNone(
+    'The services behind the gateway. At least one, unless `verify` is there (D-332).',
     upstream,
-  ).prefault([]),
+  ),
   verify: section(
     'Forward authentication: a proxy that you have already asks at `/.latchkey/verify` (docs/forward-auth.md). Default: off.',
     {
