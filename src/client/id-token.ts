@@ -2,7 +2,7 @@
  * Checks an ID token: signed by a published key with that key's own algorithm, by this issuer, for this client, for
  * this login, and for this access token. OIDC Core §3.1.3.7, §12.2; D-23, D-25.
  */
-import { createHash, createPublicKey, type JsonWebKeyInput, type KeyObject } from 'node:crypto'
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import { base64url } from '../base/encoding.ts'
 import { isText } from '../base/json.ts'
@@ -96,12 +96,9 @@ export function createIdTokens(deps: {
 const keyName = (kid: unknown, alg: unknown): string => JSON.stringify([kid, alg])
 
 function nameOfKey(idToken: string): string {
-  try {
-    const { kid, alg } = decodeProtectedHeader(idToken)
-    return keyName(kid, alg)
-  } catch {
-    throw new UnexpectedAnswer('the ID token is not a JWT')
-  }
+  const header = attempt(() => decodeProtectedHeader(idToken))
+  if (header === undefined) throw new UnexpectedAnswer('the ID token is not a JWT')
+  return keyName(header.kid, header.alg)
 }
 
 async function fetchKeys(
@@ -116,14 +113,10 @@ async function fetchKeys(
   for (const jwk of list) {
     const { kid, alg } = asObject(jwk) ?? {}
     if (!isText(kid) || !SIGNING_ALGORITHMS.some((known) => known === alg)) continue
-    const key = readKey(jwk)
+    const key = attempt(() => createPublicKey({ key: jwk, format: 'jwk' }))
     if (key !== undefined) keys.set(keyName(kid, alg), key)
   }
   return keys
-}
-
-function readKey(jwk: JsonWebKeyInput['key']): KeyObject | undefined {
-  return attempt(() => createPublicKey({ key: jwk, format: 'jwk' }))
 }
 
 async function verified(

@@ -26,9 +26,15 @@ import {
   obtainJwt,
   proveTotp,
   queriesOf,
+  submitPrimary,
 } from './login/factors.ts'
 import { asObject, challengesOf, jsonOf, refusalIn, refusalOf } from './wire/answers.ts'
-import { createWire, TIMEOUT_MILLISECONDS, type WireAnswer } from './wire/https-wire.ts'
+import {
+  createWire,
+  jsonRequest,
+  TIMEOUT_MILLISECONDS,
+  type WireAnswer,
+} from './wire/https-wire.ts'
 import { parseOrigin } from './wire/provider.ts'
 
 export interface LegacyOptions extends Factors {
@@ -69,13 +75,7 @@ export async function logInLegacy(
   }
 
   async function open(): Promise<LegacySession> {
-    let secondaryJwt: string | undefined
-    let answer = await authenticate()
-    const query = answer.status === 401 ? findExtJwt(queriesOf(answer)) : undefined
-    if (query !== undefined) {
-      secondaryJwt = await obtainJwt(query, options, refusalIn(answer))
-      answer = await authenticate(secondaryJwt)
-    }
+    const { answer, secondaryJwt } = await submitPrimary(authenticate, options)
     if (answer.status !== 200) throw refusalOf(answer, 'the login')
     const { id, identityId, token } = asObject(jsonOf(answer)?.['data']) ?? {}
     if (!isText(id) || !isText(identityId) || !isText(token) || !/^[\w.~+/=-]+$/.test(token)) {
@@ -86,18 +86,11 @@ export async function logInLegacy(
     return session.public
   }
 
-  function authenticate(jwt?: string): Promise<WireAnswer> {
-    return wire.send({
-      method: 'POST',
-      url: new URL(`${prefix}/authenticate?method=${credential.method}`, origin),
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json',
-        ...authorizationFields(bearersOf(credential, jwt)),
-      },
-      body: JSON.stringify({ ...bodyOf(credential), configTypes }),
-      signal,
-    })
+  function authenticate(jwt: string | undefined): Promise<WireAnswer> {
+    const url = new URL(`${prefix}/authenticate?method=${credential.method}`, origin)
+    const body = { ...bodyOf(credential), configTypes }
+    const fields = authorizationFields(bearersOf(credential, jwt))
+    return wire.send({ ...jsonRequest(url, body, fields), signal })
   }
 
   function sessionOf(begun: {

@@ -3,7 +3,6 @@
  * once, with a new proof, if the server asks for a nonce.
  */
 import {
-  createHash,
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
@@ -12,6 +11,7 @@ import {
   sign,
 } from 'node:crypto'
 import { base64url, sha256 } from '../base/encoding.ts'
+import { attempt } from '../base/node/attempt.ts'
 import type { Random } from '../base/secrets/random.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { epochSeconds } from '../base/time/instant.ts'
@@ -53,10 +53,9 @@ export function newProofKey(tools: KeyTools): ProofKey {
 
 /** Throws a TypeError that does not quote the key. */
 export function restoreProofKey(jwk: Readonly<Record<string, unknown>>, tools: KeyTools): ProofKey {
-  let key: KeyObject
-  try {
-    key = createPrivateKey({ key: jwk as JsonWebKeyInput['key'], format: 'jwk' })
-  } catch {
+  const input = { key: jwk as JsonWebKeyInput['key'], format: 'jwk' } as const
+  const key = attempt(() => createPrivateKey(input))
+  if (key === undefined) {
     throw new TypeError('the saved session has a dpopKey that is not a private key')
   }
   if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
@@ -66,14 +65,8 @@ export function restoreProofKey(jwk: Readonly<Record<string, unknown>>, tools: K
 }
 
 function proofKey(privateKey: KeyObject, { clock, random, nonces }: KeyTools): ProofKey {
-  const {
-    kty = '',
-    crv = '',
-    x = '',
-    y = '',
-  } = createPublicKey(privateKey).export({
-    format: 'jwk',
-  })
+  const publicKey = createPublicKey(privateKey).export({ format: 'jwk' })
+  const { kty = '', crv = '', x = '', y = '' } = publicKey
   const part = (value: object) => base64url(Buffer.from(JSON.stringify(value)))
   const head = part({ typ: 'dpop+jwt', alg: 'ES256', jwk: { crv, kty, x, y } })
 
@@ -112,7 +105,7 @@ function proofKey(privateKey: KeyObject, { clock, random, nonces }: KeyTools): P
 
   return {
     jwk: { ...privateKey.export({ format: 'jwk' }) },
-    jkt: createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url'),
+    jkt: base64url(sha256(JSON.stringify({ crv, kty, x, y }))),
     send,
     proof,
   }

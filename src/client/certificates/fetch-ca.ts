@@ -9,7 +9,7 @@ import { isSignedBy, readDerCertificate } from '../../base/certificates.ts'
 import { readChildren, readDer } from '../../base/der.ts'
 import { onUpgrade } from '../../base/node/on-upgrade.ts'
 import { ClientError, ServerUnavailable, UnexpectedAnswer } from '../errors.ts'
-import { TIMEOUT_MILLISECONDS } from '../wire/https-wire.ts'
+import { readBody, TIMEOUT_MILLISECONDS } from '../wire/https-wire.ts'
 import { parseOrigin } from '../wire/provider.ts'
 
 /** A root that the server sent. */
@@ -81,19 +81,11 @@ function fetchUnchecked(url: URL, timeoutMilliseconds: number): Promise<string> 
         }),
       )
     const call = get(url, options, (response) => {
-      const chunks: Uint8Array[] = []
-      let length = 0
-      response.on('error', fail)
-      response.on('data', (chunk: Uint8Array) => {
-        length += chunk.length
-        if (length > MOST_BYTES) response.destroy(new Error('too large'))
-        else chunks.push(chunk)
-      })
-      response.on('end', () => {
+      readBody(response, MOST_BYTES).then((body) => {
         const { statusCode } = response
-        if (statusCode === 200) resolve(Buffer.concat(chunks).toString('latin1'))
+        if (statusCode === 200) resolve(body.toString('latin1'))
         else reject(new UnexpectedAnswer(`the server shows no CAs (${statusCode})`))
-      })
+      }, fail)
     }).on('error', fail)
     onUpgrade(call, () => fail(new Error('the server switched protocols without a request')))
   })

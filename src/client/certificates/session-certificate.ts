@@ -5,6 +5,7 @@
 import { createPrivateKey, generateKeyPairSync, KeyObject } from 'node:crypto'
 import { readCertificate } from '../../base/certificates.ts'
 import { isText } from '../../base/json.ts'
+import { attempt } from '../../base/node/attempt.ts'
 import type { Call } from '../api-call.ts'
 import { UnexpectedAnswer } from '../errors.ts'
 import { asObject, jsonOf, refusalOf } from '../wire/answers.ts'
@@ -72,12 +73,10 @@ export async function requestCertificate(
 export function keyFrom(key: CertificateOptions['key']): KeyObject {
   if (key === undefined) return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
   if (key instanceof KeyObject) return key
-  try {
-    return createPrivateKey(key)
-  } catch {
-    // Node's message may quote the text, which is a secret.
-    throw new TypeError('the key is not a private key in PEM')
-  }
+  const read = attempt(() => createPrivateKey(key))
+  // Node's own message may quote the text, which is a secret.
+  if (read === undefined) throw new TypeError('the key is not a private key in PEM')
+  return read
 }
 
 export async function wireAnswerOf(response: Response): Promise<WireAnswer> {

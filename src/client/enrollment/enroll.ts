@@ -14,6 +14,7 @@ import { asObject, jsonOf } from '../wire/answers.ts'
 import {
   type ClientCertificate,
   createWire,
+  jsonRequest,
   TIMEOUT_MILLISECONDS,
   type Wire,
   type WireAnswer,
@@ -217,13 +218,7 @@ async function exchange(wire: Wire, claims: Claims, body: object): Promise<JsonO
 }
 
 function post(wire: Wire, { url, method }: Claims, body: object): Promise<WireAnswer> {
-  return wire.send({
-    method: 'POST',
-    url: new URL(`${PREFIX}/${method}`, url),
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body: JSON.stringify(body),
-    isAlone: true,
-  })
+  return wire.send({ ...jsonRequest(new URL(`${PREFIX}/${method}`, url), body), isAlone: true })
 }
 
 const dataOf = (answer: WireAnswer): JsonObject => asObject(jsonOf(answer)?.['data']) ?? {}

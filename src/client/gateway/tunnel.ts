@@ -10,7 +10,7 @@ import { TCP_PROTOCOL, tcpPath } from '../../protocol/tcp-tunnel.ts'
 import { Refused, ServerUnavailable, UnexpectedAnswer } from '../errors.ts'
 import type { Session } from '../session.ts'
 import { codeOf, refusalIn } from '../wire/answers.ts'
-import type { WireAnswer } from '../wire/https-wire.ts'
+import { readBody, type WireAnswer } from '../wire/https-wire.ts'
 import {
   dialGateway,
   type GatewayConnection,
@@ -130,20 +130,14 @@ function outcomeOf(
 }
 
 async function readAnswer(response: IncomingMessage): Promise<WireAnswer> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of response) {
-    length += chunk.length
-    if (length > LARGEST_ANSWER)
-      throw new UnexpectedAnswer('the answer of the gateway is too large')
-    chunks.push(chunk)
-  }
+  const tooLarge = 'the answer of the gateway is too large'
+  const body = await readBody(response, LARGEST_ANSWER, tooLarge)
   response.socket.destroy()
   const headers = new Headers()
   for (const [name, value = ''] of Object.entries(response.headers)) {
     headers.set(name, [value].flat().join(', '))
   }
-  return { status: response.statusCode ?? 0, headers, body: Buffer.concat(chunks) }
+  return { status: response.statusCode ?? 0, headers, body }
 }
 
 function refusalOf(answer: WireAnswer, { at, name }: TcpTarget): Error {

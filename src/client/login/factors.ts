@@ -96,6 +96,21 @@ function readEnrollment(answer: WireAnswer): Omit<TotpEnrollment, keyof CodeAsk>
   return { provisioningUrl, recoveryCodes }
 }
 
+/**
+ * Sends the first credential. D-14: the server asks for a required JWT with a refusal; then the same credential is sent
+ * again with it.
+ */
+export async function submitPrimary(
+  submit: (secondaryJwt: string | undefined) => Promise<WireAnswer>,
+  factors: Factors,
+): Promise<{ readonly answer: WireAnswer; readonly secondaryJwt: string | undefined }> {
+  const answer = await submit(undefined)
+  const query = answer.status === 401 ? findExtJwt(queriesOf(answer)) : undefined
+  if (query === undefined) return { answer, secondaryJwt: undefined }
+  const secondaryJwt = await obtainJwt(query, factors, refusalIn(answer))
+  return { answer: await submit(secondaryJwt), secondaryJwt }
+}
+
 /** Returns the requested JWT, if it is safe in a header. */
 export async function obtainJwt(
   query: ExtJwtQuery,

@@ -6,11 +6,12 @@ import type { Random } from '../../base/secrets/random.ts'
 import { PROVIDER_PREFIX } from '../../protocol/oidc.ts'
 import { UnexpectedAnswer } from '../errors.ts'
 import type { ProofKey } from '../proof-key.ts'
-import { refusalIn, refusalOf } from '../wire/answers.ts'
-import type { Wire, WireAnswer } from '../wire/https-wire.ts'
+import { refusalOf } from '../wire/answers.ts'
+import { jsonRequest, type Wire, type WireAnswer } from '../wire/https-wire.ts'
 import type { LoginPath, Provider } from '../wire/provider.ts'
 import {
   authorizationUrl,
+  type ClientAnswer,
   newProof,
   type Proof,
   readClientAnswer,
@@ -23,15 +24,7 @@ import {
   type Credential,
   LOGIN_PATHS,
 } from './credentials.ts'
-import {
-  type Factors,
-  findExtJwt,
-  findTotp,
-  lacking,
-  obtainJwt,
-  proveTotp,
-  queriesOf,
-} from './factors.ts'
+import { type Factors, findTotp, lacking, proveTotp, queriesOf, submitPrimary } from './factors.ts'
 
 export interface Code {
   readonly code: string
@@ -58,7 +51,15 @@ export async function logInForCode(
   const { signal } = options
   const proof = newProof(deps.random, deps.redirectUri, deps.key)
   const authRequestId = await begin()
-  const { answer, secondaryJwt } = await provePrimary()
+  const { answer, secondaryJwt } = await submitPrimary(
+    (jwt) =>
+      post(
+        LOGIN_PATHS[credential.method],
+        { authRequestId, ...bodyOf(credential) },
+        bearersOf(credential, jwt),
+      ),
+    options,
+  )
   return { code: await codeOf(answer), proof, secondaryJwt }
 
   async function begin(): Promise<string> {
@@ -68,7 +69,7 @@ export async function logInForCode(
     const answer = await wire.send({ method: 'GET', url, headers, signal })
     if (!REDIRECTS.includes(answer.status)) throw refusalOf(answer, 'the login')
     const location = answer.headers.get('location') ?? ''
-    if (location.startsWith(`${proof.redirectUri}?`)) throw faultIn(location)
+    if (location.startsWith(`${proof.redirectUri}?`)) throw errorOf(answerIn(location))
     const target = URL.parse(location, provider.authorization)
     const id = target?.searchParams.get('authRequestID')
     const isLogin =
@@ -79,35 +80,8 @@ export async function logInForCode(
   }
 
   function post(path: LoginPath, fields: object, tokens: readonly string[] = [], method = 'POST') {
-    return wire.send({
-      method,
-      url: provider.loginUrl(path),
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json',
-        ...authorizationFields(tokens),
-      },
-      body: JSON.stringify(fields),
-      signal,
-    })
-  }
-
-  /** D-14: the server asks for a required JWT with a refusal; then the same credential is sent again with it. */
-  async function provePrimary(): Promise<{
-    readonly answer: WireAnswer
-    readonly secondaryJwt: string | undefined
-  }> {
-    const submit = (jwt: string | undefined) =>
-      post(
-        LOGIN_PATHS[credential.method],
-        { authRequestId, ...bodyOf(credential) },
-        bearersOf(credential, jwt),
-      )
-    const answer = await submit(undefined)
-    const query = answer.status === 401 ? findExtJwt(queriesOf(answer)) : undefined
-    if (query === undefined) return { answer, secondaryJwt: undefined }
-    const secondaryJwt = await obtainJwt(query, options, refusalIn(answer))
-    return { answer: await submit(secondaryJwt), secondaryJwt }
+    const request = jsonRequest(provider.loginUrl(path), fields, authorizationFields(tokens))
+    return wire.send({ ...request, method, signal })
   }
 
   /** Handles one query after the other until there is a code, with a limit for a server that never has enough. */
@@ -145,19 +119,17 @@ export async function logInForCode(
     if (!location.startsWith(`${proof.redirectUri}?`)) {
       throw new UnexpectedAnswer('the login is redirected to somewhere else')
     }
-    const read = readClientAnswer(queryIn(location), proof, provider)
+    const read = answerIn(location)
     if (read.outcome === 'code') return read.code
-    throw read.outcome === 'failed' ? read.error : otherLogin()
+    throw errorOf(read)
   }
 
-  function faultIn(location: string): Error {
-    const read = readClientAnswer(queryIn(location), proof, provider)
-    return read.outcome === 'failed' ? read.error : otherLogin()
-  }
-
-  function queryIn(location: string): string {
-    return location.slice(proof.redirectUri.length + 1)
+  function answerIn(location: string): ClientAnswer {
+    return readClientAnswer(location.slice(proof.redirectUri.length + 1), proof, provider)
   }
 }
 
-const otherLogin = () => new UnexpectedAnswer('the answer is one to another login')
+const errorOf = (read: ClientAnswer): Error =>
+  read.outcome === 'failed'
+    ? read.error
+    : new UnexpectedAnswer('the answer is one to another login')

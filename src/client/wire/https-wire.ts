@@ -52,6 +52,20 @@ export function formRequest(url: URL, fields: Readonly<Record<string, string>>):
   }
 }
 
+/** A POST of JSON, which is answered with JSON. */
+export function jsonRequest(
+  url: URL,
+  value: object,
+  more: WireRequest['headers'] = {},
+): WireRequest {
+  return {
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/json', accept: 'application/json', ...more },
+    body: JSON.stringify(value),
+  }
+}
+
 /** The default for each request. */
 export const TIMEOUT_MILLISECONDS = 30_000
 
@@ -173,17 +187,25 @@ function begin(
   })
 }
 
-async function readAnswer(response: IncomingMessage, mostBytes: number): Promise<WireAnswer> {
+/** Throws UnexpectedAnswer if the body is larger, and what the stream throws. */
+export async function readBody(
+  response: IncomingMessage,
+  mostBytes: number,
+  tooLarge = `the answer is larger than ${mostBytes} bytes`,
+): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let length = 0
+  // Leaving the loop destroys the response.
   for await (const chunk of response) {
     length += chunk.length
-    if (length > mostBytes) {
-      response.destroy()
-      throw new UnexpectedAnswer(`the answer is larger than ${mostBytes} bytes`)
-    }
+    if (length > mostBytes) throw new UnexpectedAnswer(tooLarge)
     chunks.push(chunk)
   }
+  return Buffer.concat(chunks)
+}
+
+async function readAnswer(response: IncomingMessage, mostBytes: number): Promise<WireAnswer> {
+  const body = await readBody(response, mostBytes)
   // A response without a stated length that is cut ends without an error.
   if (!response.complete) throw new Error('the answer was cut')
   const headers = new Headers()
@@ -191,7 +213,7 @@ async function readAnswer(response: IncomingMessage, mostBytes: number): Promise
   for (let i = 0; i < rawHeaders.length; i += 2) {
     headers.append(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '')
   }
-  return { status: response.statusCode ?? 0, headers, body: Buffer.concat(chunks) }
+  return { status: response.statusCode ?? 0, headers, body }
 }
 
 /** Returns the cause of an error on a reused connection. */
