@@ -5,19 +5,12 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
-import { formatHostPort, type HostPort } from '../base/host-port.ts'
+import { formatHostPort } from '../base/host-port.ts'
 import { listenAt } from '../base/node/listen.ts'
-
-export interface LineService {
-  readonly at: HostPort
-  /** `tcp://127.0.0.1:PORT` */
-  readonly url: string
-  stop(): Promise<void>
-}
 
 const HOST = '127.0.0.1'
 
-export async function startLines(): Promise<LineService> {
+export async function startLines() {
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket)

@@ -1,14 +1,8 @@
 /** The log of a part of the demo, in a file of its folder, to keep the screen readable. */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { createLog } from '../app/logging.ts'
-import type { Log } from '../base/log.ts'
 
-export interface LogFile {
-  readonly log: Log
-  close(): void
-}
-
-export function openLogFile(path: string): LogFile {
+export function openLogFile(path: string) {
   const file = openSync(path, 'a', 0o600)
   let isOpen = true
   const write = (text: string) => {

@@ -7,10 +7,6 @@ import { totpCode, totpStep } from '../protocol/totp.ts'
 /** A code that has just expired is still accepted (D-17). */
 const LOOK_MILLISECONDS = 500
 
-export interface Phone {
-  stop(): Promise<void>
-}
-
 /** Resolves when the first code is written. */
 export async function startPhone(
   secret: Uint8Array,
@@ -19,7 +15,7 @@ export async function startPhone(
     readonly write: (text: string) => Promise<void>
     readonly log: Pick<Log, 'error'>
   },
-): Promise<Phone> {
+) {
   let shown: number | undefined
   async function show(): Promise<void> {
     const step = totpStep(deps.clock.now())

@@ -14,6 +14,7 @@ import { rotateSigningKeys } from '../app/installation/rotate-signing-keys.ts'
 import { type Instance, startInstance } from '../app/instance.ts'
 import { writeCertificates } from '../base/certificates.ts'
 import { base64url } from '../base/encoding.ts'
+import { listenAt } from '../base/node/listen.ts'
 import { systemRandom } from '../base/secrets/random.ts'
 import { Secret } from '../base/secrets/secret.ts'
 import { days } from '../base/time/duration.ts'
@@ -226,12 +227,7 @@ web:
 
 async function freePort(): Promise<number> {
   const server = createServer()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const address = server.address()
+  const port = await listenAt(server, { host: '127.0.0.1', port: 0 }, () => undefined)
   await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
+  return port
 }
