@@ -6,7 +6,7 @@ import { openApi, type SessionValues } from '../api/open-api.ts'
 import { EXIT, type ExitCode, type Io } from '../terminal/io.ts'
 import { printJson } from '../terminal/output.ts'
 import { tableOf } from './entities/described-resource.ts'
-import { printRows, readAll } from './entities/list-entities.ts'
+import { listAll } from './entities/list-entities.ts'
 import { type NewKey, printNewKeys } from './new-keys.ts'
 import {
   askForProof,
@@ -17,13 +17,7 @@ import {
 
 const PATH = '/signing-keys'
 
-export async function listKeys(values: SessionValues, io: Io): Promise<ExitCode> {
-  const api = await openApi(values, io)
-  const { rows } = await readAll(api, PATH, {}, () => undefined)
-  if (values.json === true) printJson(io, rows)
-  else printRows(io, rows, tableOf(SIGNING_KEY))
-  return EXIT.ok
-}
+export const listKeys = listAll(PATH, tableOf(SIGNING_KEY))
 
 export async function rotateKeysByApi(
   values: SessionValues & WaitValues & { readonly 'revoke-now'?: boolean },

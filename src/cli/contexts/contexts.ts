@@ -15,6 +15,7 @@ import {
   replacePrivateFile,
 } from '../../app/installation/private-files.ts'
 import { isJsonObject, parseJson } from '../../base/json.ts'
+import { attempt } from '../../base/node/attempt.ts'
 import { systemRandom } from '../../base/secrets/random.ts'
 import { readSavedSession, type SavedSession } from '../../client/saved-session.ts'
 import { readUserEnvironment } from '../../config/environment.ts'
@@ -224,12 +225,7 @@ function isContext(value: unknown): boolean {
 }
 
 function isSession(value: unknown): value is SavedSession {
-  try {
-    readSavedSession(value)
-    return true
-  } catch {
-    return false
-  }
+  return attempt(() => readSavedSession(value)) !== undefined
 }
 
 function isCertificateFiles(value: unknown): value is CertificateFiles | undefined {

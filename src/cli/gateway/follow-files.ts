@@ -4,20 +4,14 @@
  */
 import { stat } from 'node:fs/promises'
 
-export interface FollowedFiles {
-  /** Whether a file changed since the last call; the first call only looks. */
-  haveChanged(): Promise<boolean>
-}
-
-export function followFiles(files: () => readonly string[]): FollowedFiles {
+/** Returns a function that tells whether a file changed since its last call; the first call only looks. */
+export function followFiles(files: () => readonly string[]): () => Promise<boolean> {
   let seen: string | undefined
-  return {
-    async haveChanged() {
-      const now = (await Promise.all(files().map(stampOf))).join('\n')
-      const before = seen
-      seen = now
-      return before !== undefined && before !== now
-    },
+  return async () => {
+    const now = (await Promise.all(files().map(stampOf))).join('\n')
+    const before = seen
+    seen = now
+    return before !== undefined && before !== now
   }
 }
 

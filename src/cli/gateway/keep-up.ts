@@ -11,18 +11,12 @@ const LOOK_MILLISECONDS = 2_000
 /** How often the certificate is: a failure waits longer by itself. */
 const RENEWAL_MILLISECONDS = 60_000
 
-export interface Upkeep {
-  /** At SIGHUP. */
-  now(): void
-  stop(): Promise<void>
-}
-
 export function keepUp(deps: {
   readonly place: GatewayPlace
   readonly ports: ReloadPorts & { readonly clock: Clock }
   readonly inUse: () => InUse
   readonly use: (next: InUse) => void
-}): Upkeep {
+}) {
   const { place, ports, inUse } = deps
   const { log, clock } = ports
   let working: Promise<void> = Promise.resolve()
@@ -32,7 +26,7 @@ export function keepUp(deps: {
     const own = certificate === undefined ? [] : [certificate.cert, certificate.key]
     return [...(place.file === undefined ? [] : [place.file]), place.identity, ...own]
   }
-  const followed = followFiles(files)
+  const haveChanged = followFiles(files)
 
   /** One after the other: an older reading must not replace a newer one. */
   function inTurn(work: () => Promise<void>): Promise<void> {
@@ -51,7 +45,7 @@ export function keepUp(deps: {
 
   const look = () =>
     inTurn(async () => {
-      if (await followed.haveChanged()) await readAgain()
+      if (await haveChanged()) await readAgain()
     })
   const renew = () => {
     if (place.isOwn) void renewal.look()
@@ -60,6 +54,7 @@ export function keepUp(deps: {
   renew()
   const timers = [setInterval(look, LOOK_MILLISECONDS), setInterval(renew, RENEWAL_MILLISECONDS)]
   return {
+    /** At SIGHUP. */
     now: () => void inTurn(readAgain),
     async stop() {
       for (const timer of timers) clearInterval(timer)

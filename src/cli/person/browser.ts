@@ -1,6 +1,6 @@
 /** The login in a browser: always prints the address, and opens it if there is a display. RFC 8252. */
 import { spawn } from 'node:child_process'
-import type { Client, Session } from '../../client/client.ts'
+import type { BrowserLogin, Client, Session } from '../../client/client.ts'
 import { readUserEnvironment } from '../../config/environment.ts'
 import type { Io } from '../terminal/io.ts'
 import { withProgress } from '../terminal/waiting.ts'
@@ -15,17 +15,29 @@ export async function logInWithBrowser(
   dpop: Binding = 'when-required',
 ): Promise<Session> {
   const login = await client.beginBrowserLogin({ dpop })
-  // This listens for Ctrl-C, so start it before the address is printed (D-190).
-  const session = withProgress(io, 'Waiting for the browser', login.finish())
-  // The user may cancel before the promise is awaited.
-  session.catch(() => undefined)
-  try {
+  return finished(login, 'Waiting for the browser', io, () => {
     io.err('Log in with the browser of this machine, at this address:')
     io.err(`  ${login.url}`)
     if (opens === 'a-window') openWindow(login.url, io)
+  })
+}
+
+/** Shows the user how to log in, and waits until it is done. */
+export async function finished(
+  login: Pick<BrowserLogin, 'finish' | 'cancel'>,
+  what: string,
+  io: Io,
+  show: () => void,
+): Promise<Session> {
+  // This listens for Ctrl-C, so start it before anything is printed (D-190).
+  const session = withProgress(io, what, login.finish())
+  // The user may cancel before the promise is awaited.
+  session.catch(() => undefined)
+  try {
+    show()
     return await session
   } finally {
-    // This closes the listener, whether the login succeeded or not.
+    // This stops listening or polling, whether the login succeeded or not.
     login.cancel()
   }
 }

@@ -4,9 +4,7 @@ import type { Client, Session } from '../../client/client.ts'
 import { readUserEnvironment } from '../../config/environment.ts'
 import { qrCodeLines } from '../../web/login/qr-code.ts'
 import type { Io } from '../terminal/io.ts'
-
-import { withProgress } from '../terminal/waiting.ts'
-import type { Binding } from './browser.ts'
+import { type Binding, finished } from './browser.ts'
 
 /** Whether a browser of this machine could come back to this program. */
 export function hasBrowser(
@@ -26,11 +24,7 @@ export async function logInOnDevice(
   dpop: Binding = 'when-required',
 ): Promise<Session> {
   const login = await client.beginDeviceLogin({ dpop })
-  // This listens for Ctrl-C, so start it before anything is printed (D-190).
-  const session = withProgress(io, 'Waiting for your approval', login.finish())
-  // The user may cancel before the promise is awaited.
-  session.catch(() => undefined)
-  try {
+  return finished(login, 'Waiting for your approval', io, () => {
     io.err('On a phone or computer with a browser, open this address:')
     io.err(`  ${login.verificationUri}`)
     io.err(`and enter this code, within ${minutesOf(login.expiresInSeconds)}:`)
@@ -41,8 +35,5 @@ export async function logInOnDevice(
       io.err('Or scan this QR code, and compare the code:')
       for (const line of lines) io.err(line)
     }
-    return await session
-  } finally {
-    login.cancel()
-  }
+  })
 }

@@ -9,20 +9,14 @@ import { systemRandom } from '../../base/secrets/random.ts'
 import type { EnrolledCertificate } from '../../client/client.ts'
 import { CommandFailed } from '../terminal/io.ts'
 
-export interface IdentityPlace {
-  keep(enrolled: EnrolledCertificate): Promise<void>
-  /** Removes the file. */
-  giveUp(): Promise<void>
-}
-
 /** Throws CommandFailed if the path exists, even as a link; RefusedStart if it cannot be written. */
-export async function takePlace(path: string): Promise<IdentityPlace> {
+export async function takePlace(path: string) {
   const create = () => createPrivateFile(path, '', { random: systemRandom })
   if (!(await writingFile(path, create))) {
     throw new CommandFailed(`${path} exists; an identity is never overwritten`)
   }
   return {
-    async keep({ identityId: id, url, ca, credential: { cert, key } }) {
+    async keep({ identityId: id, url, ca, credential: { cert, key } }: EnrolledCertificate) {
       const text = `${JSON.stringify({ id, url, ca, cert, key }, undefined, 2)}\n`
       await replacePrivateFile(path, text, { random: systemRandom })
     },

@@ -3,6 +3,7 @@
  * because it was the first response (D-152, D-166).
  */
 import { X509Certificate } from 'node:crypto'
+import { readCertificate } from '../../base/certificates.ts'
 import { instant, toRfc3339 } from '../../base/time/instant.ts'
 import {
   type Client,
@@ -76,12 +77,8 @@ export async function readCa(
 ): Promise<string | undefined> {
   if (path === undefined) return undefined
   const text = await textOf(io.resolve(path), path)
-  try {
-    new X509Certificate(text)
-    return text
-  } catch {
-    throw new CommandFailed(`${path} is not a certificate in PEM`, EXIT.data)
-  }
+  if (readCertificate(text) !== undefined) return text
+  throw new CommandFailed(`${path} is not a certificate in PEM`, EXIT.data)
 }
 
 /** Returns the fingerprint of the first certificate in a text, if it is a root, for `--ca-fingerprint`. */

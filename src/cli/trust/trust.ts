@@ -2,11 +2,12 @@
  * `latchkey trust`: makes the browsers and programs of this user trust the CA of a service, and `--remove` undoes it.
  * Prints what it will do and asks before it does it; what only root can do, it prints as commands. D-341.
  */
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { caFileOf } from '../../app/core.ts'
+import { readCertificate } from '../../base/certificates.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import { confirm } from '../admin/entities/delete-entity.ts'
 import { readHomeOptions } from '../home/home-options.ts'
@@ -103,11 +104,9 @@ async function writeRoots(pem: string, folder: string): Promise<readonly Trusted
 }
 
 function parsed(pem: string): X509Certificate {
-  try {
-    return new X509Certificate(pem)
-  } catch {
-    throw new CommandFailed('the file has something that is not a certificate', EXIT.data)
-  }
+  const certificate = readCertificate(pem)
+  if (certificate !== undefined) return certificate
+  throw new CommandFailed('the file has something that is not a certificate', EXIT.data)
 }
 
 function describe(cas: readonly TrustedCa[], action: 'add' | 'remove', io: Io): void {

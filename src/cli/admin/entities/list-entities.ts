@@ -2,6 +2,7 @@
 import { LARGEST_PAGE } from '../../../contract/lists.ts'
 import { type EdgeApi, type ListQuery, type Page, pathOf, quoted } from '../../api/edge-api.ts'
 import { openApi, type SessionValues } from '../../api/open-api.ts'
+import type { Run } from '../../table/command.ts'
 import { EXIT, type ExitCode, type Io, Misuse } from '../../terminal/io.ts'
 import { printFields, printJson, printTable } from '../../terminal/output.ts'
 import { type Column, cellsOf, detailsOf, type Row } from './columns.ts'
@@ -42,6 +43,17 @@ export async function listEntities(
   return EXIT.ok
 }
 
+/** Returns a command that lists everything at a path. */
+export function listAll(path: string, columns: readonly Column[]): Run<SessionValues> {
+  return async (values, io) => {
+    const api = await openApi(values, io)
+    const { rows } = await readAll(api, path, {})
+    if (values.json === true) return printJson(io, rows)
+    printRows(io, rows, columns)
+    return EXIT.ok
+  }
+}
+
 export async function getEntity(
   resource: Resource,
   name: string,
@@ -60,7 +72,7 @@ export async function readAll(
   api: Pick<EdgeApi, 'list'>,
   path: string,
   query: ListQuery,
-  tell: (done: number, total: number) => void,
+  tell?: (done: number, total: number) => void,
 ): Promise<Page> {
   const rows = new Map<unknown, Row>()
   for (let offset = 0; ; ) {
@@ -70,7 +82,7 @@ export async function readAll(
     offset += page.rows.length
     // A page without new rows is the last one, whatever total the server reports.
     if (rows.size === before || offset >= page.total) break
-    tell(rows.size, page.total)
+    tell?.(rows.size, page.total)
   }
   return { rows: [...rows.values()], offset: 0, total: rows.size }
 }

@@ -143,7 +143,7 @@ export async function follow(
   const [newest] = (await api.list(PATH, { limit: 1, sort: 'at desc' })).rows
   let reached = newest === undefined ? instant(0) : timeOf(newest)
   const read = async (from: Instant) =>
-    (await readAll(api, PATH, { filter: since(from, filter), sort: 'at' }, () => undefined)).rows
+    (await readAll(api, PATH, { filter: since(from, filter), sort: 'at' })).rows
 
   // Existing events are not new; show only the newest of them first.
   let known = new Map<string, Instant>()

@@ -1,30 +1,22 @@
 /** Listens on this machine, and carries each connection through the gateway in a tunnel of its own. */
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { formatHostPort, type HostPort } from '../../../base/host-port.ts'
 import { listenAt } from '../../../base/node/listen.ts'
 import type { Tunnel } from '../../../client/gateway/tunnel.ts'
 import { join } from '../../../gateway/tcp/join.ts'
 import { CommandFailed, EXIT } from '../../terminal/io.ts'
 
-export interface LocalListener {
-  readonly port: number
-  /** Resets what is open. */
-  stop(): void
-}
-
-export interface LocalListenerOptions {
-  readonly open: () => Promise<Tunnel>
-  /** The tunnel of a connection could not be opened. */
-  readonly onFailure: (error: unknown) => void
-  /** The other side has cut a connection. */
-  readonly onCut: () => void
-}
-
 /** Throws CommandFailed if the address cannot be used. */
 export async function listenLocally(
   at: HostPort,
-  options: LocalListenerOptions,
-): Promise<LocalListener> {
+  options: {
+    readonly open: () => Promise<Tunnel>
+    /** The tunnel of a connection could not be opened. */
+    readonly onFailure: (error: unknown) => void
+    /** The other side has cut a connection. */
+    readonly onCut: () => void
+  },
+) {
   const sockets = new Set<Socket>()
 
   async function carry(local: Socket): Promise<void> {
@@ -54,20 +46,19 @@ export async function listenLocally(
       void carry(local)
     },
   )
-  const port = await listen(server, at)
+  const port = await listenAt(server, { ...at, exclusive: true }, () => undefined).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw unusable(error, at)
+    },
+  )
   return {
     port,
+    /** Resets what is open. */
     stop() {
       server.close()
       for (const socket of sockets) socket.resetAndDestroy()
     },
   }
-}
-
-function listen(server: Server, at: HostPort): Promise<number> {
-  return listenAt(server, { ...at, exclusive: true }, () => undefined).catch((error) => {
-    throw unusable(error, at)
-  })
 }
 
 function unusable({ code }: NodeJS.ErrnoException, at: HostPort): CommandFailed {
