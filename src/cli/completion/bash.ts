@@ -3,7 +3,7 @@
  * The names of contexts come from `latchkey context list`, which only reads a file; those of entities from `latchkey
  * completion names` (D-354). They are never expanded by the shell: other users choose them.
  */
-import type { Command } from '../table/command.ts'
+import type { Command, Operand } from '../table/command.ts'
 import { nextWords, operandKind, valueOptions } from './offers.ts'
 
 export function bash(commands: readonly Command[]): string {
@@ -138,7 +138,6 @@ function commandCase(command: Command): string {
     ...Object.keys(options).map((name) => `--${name}`),
     '--help',
   ]
-  const operand = first === undefined ? 'anything' : operandKind(first)
   const parts = [
     `offers="${offers.join(' ')}"`,
     ...listed('files', named('file')),
@@ -148,14 +147,16 @@ function commandCase(command: Command): string {
     ...(entities.length === 0 ? [] : [`names="${entities.map((one) => ` ${one}`).join('')} "`]),
   ]
   const whole = parts.join(' ')
-  if (operand === 'name') {
-    const named = ` operand="name-${first?.names}"`
-    // A list of names goes on; a single one is completed only if there is none yet.
-    if (first?.isList === true) return `  '${words}'|'${words} '*) ${whole}${named} ;;`
-    return `  '${words}') ${whole}${named} ;;\n  '${words} '*) ${whole} ;;`
+  const operand = first === undefined ? '' : operandOf(first)
+  // A list of names goes on; any other operand is completed only if there is none yet.
+  if (operand === '' || first?.isList === true) {
+    return `  '${words}'|'${words} '*) ${whole}${operand} ;;`
   }
-  // Complete an operand only if there is none yet.
-  const only = operand === 'file' || operand === 'context' ? [` operand="${operand}"`] : []
-  if (only.length === 0) return `  '${words}'|'${words} '*) ${whole} ;;`
-  return `  '${words}') ${whole}${only.join('')} ;;\n  '${words} '*) ${whole} ;;`
+  return `  '${words}') ${whole}${operand} ;;\n  '${words} '*) ${whole} ;;`
+}
+
+function operandOf(operand: Operand): string {
+  const kind = operandKind(operand)
+  if (kind === 'name') return ` operand="name-${operand.names}"`
+  return kind === 'file' || kind === 'context' ? ` operand="${kind}"` : ''
 }

@@ -3,7 +3,7 @@
  * context has its own credentials file, 0600 in a folder of 0700, written atomically. They are in `latchkey/` in the
  * user's configuration folder (D-164).
  */
-import { unlink } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { readingFile, writingFile } from '../../app/installation/file-faults.ts'
@@ -60,8 +60,7 @@ export interface Contexts {
   remove(name: string): Promise<void>
   credentials(name: string): Promise<Credentials | undefined>
   keepCredentials(name: string, credentials: Credentials): Promise<void>
-  /** Returns whether there were any. */
-  forgetCredentials(name: string): Promise<boolean>
+  forgetCredentials(name: string): Promise<void>
   /** Run everything that can refresh or replace the credentials in here: a refresh token works once. */
   exclusively<T>(name: string, work: () => Promise<T>): Promise<T>
 }
@@ -131,14 +130,8 @@ export function openContexts(io: Pick<Io, 'variables'>): Contexts {
     })
   }
 
-  async function forgetCredentials(name: string): Promise<boolean> {
-    try {
-      await unlink(credentialsFile(name))
-      return true
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-      throw error
-    }
+  async function forgetCredentials(name: string): Promise<void> {
+    await rm(credentialsFile(name), { force: true })
   }
 
   return {

@@ -22,32 +22,23 @@ const DEEPEST = 4
 
 /** Throws RefusedStart. */
 export async function readIdentity(path: string): Promise<RouterIdentity> {
+  const { id, cert, key, ca } = await readStored(path)
+  return { id, cert, key: new Secret(key), ca }
+}
+
+/** Returns everything that is in the file, for renewal. Throws RefusedStart. */
+export async function readStored(path: string): Promise<StoredIdentity> {
   const text = await readPrivate(path)
   if (text === undefined) throw new RefusedStart(`there is no identity file ${path}`)
-  const value = parseJson(text, DEEPEST)?.value
-  const { id, cert, key, ca } = (value ?? {}) as Readonly<Record<string, unknown>>
+  const value = (parseJson(text, DEEPEST)?.value ?? {}) as Readonly<Record<string, unknown>>
+  const { id, url, cert, key, ca, isUnconfirmed } = value
   if (!isText(id) || !isText(cert) || !isText(key) || !isText(ca)) {
     throw new RefusedStart(`the identity file ${path} is not JSON with the texts id, cert, key, ca`)
   }
-  const identity = { id, cert, key: new Secret(key), ca }
-  const fault = identityFault(identity)
+  const fault = identityFault({ id, cert, key: new Secret(key), ca })
   if (fault !== undefined) throw new RefusedStart(`the identity file ${path} ${fault}`)
-  return identity
-}
-
-/** The same with everything that is in it, for renewal. Throws RefusedStart. */
-export async function readStored(path: string): Promise<StoredIdentity> {
-  const { id, cert, key, ca } = await readIdentity(path)
-  const value = parseJson((await readText(path)) ?? '', DEEPEST)?.value
-  const { url, isUnconfirmed } = (value ?? {}) as Readonly<Record<string, unknown>>
-  return {
-    id,
-    ...(isText(url) ? { url } : {}),
-    cert,
-    key: key.reveal(),
-    ca,
-    ...(isUnconfirmed === true ? { isUnconfirmed } : {}),
-  }
+  const place = isText(url) ? { url } : {}
+  return { id, ...place, cert, key, ca, ...(isUnconfirmed === true ? { isUnconfirmed } : {}) }
 }
 
 /** In one step: after a crash the file is the old one or the new one. */

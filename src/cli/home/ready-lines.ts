@@ -30,27 +30,22 @@ export function readyLines(
     const [url] = listeners.find(({ name }) => name === bound?.name)?.baseUrls ?? []
     return url === undefined ? [] : [[title, `${url}${path}`]]
   })
-  const fields: readonly (readonly [string, string])[] = [
+  const isOurCa = caFile === homeFiles(config.home).ca
+  const fields: readonly (readonly [string, string | undefined])[] = [
     ['base URL', base],
     ...pages,
-    ...(override === undefined
-      ? []
-      : [['address', `from ${override.by}, for this run; ${file} says ${override.from}`] as const]),
-    ...(caFile === undefined ? [] : [['CA file', caFile] as const]),
+    ['address', override && `from ${override.by}, for this run; ${file} says ${override.from}`],
+    ['CA file', caFile],
     ['try it', curl],
-    ...(caFile === undefined || caFile !== homeFiles(config.home).ca
-      ? []
-      : [
-          [
-            'browsers',
-            `warn until they trust the CA: ${pasted(...COMMAND, 'trust', '--ca', caFile)}`,
-          ] as const,
-        ]),
+    [
+      'browsers',
+      isOurCa
+        ? `warn until they trust the CA: ${pasted(...COMMAND, 'trust', '--ca', caFile)}`
+        : undefined,
+    ],
   ]
-  return [
-    'Latchkey is ready.',
-    ...fields.map(([title, value]) => `  ${title.padEnd(8)}   ${value}`),
-  ]
+  const shown = fields.filter(([, value]) => value !== undefined)
+  return ['Latchkey is ready.', ...shown.map(([title, value]) => `  ${title.padEnd(8)}   ${value}`)]
 }
 
 const pasted = (...words: readonly string[]): string => words.map(shellWord).join(' ')

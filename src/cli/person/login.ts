@@ -56,10 +56,11 @@ export async function logIn(values: LoginValues, io: Io): Promise<ExitCode> {
   // D-456: `latchkey token` hands tokens to programs that have no key, so a session is bound only if it must be, or
   // if the user says so.
   const dpop = values.bind === true ? 'when-offered' : 'when-required'
-  const session =
-    way === 'browser'
-      ? await logInElsewhere(client, values, io, dpop)
-      : await logInHere(client, await credentialOf(values, certificate, io), io, dpop)
+  const logInHere = async () => {
+    const credential = await credentialOf(values, certificate, io)
+    return withProgress(io, 'Logging in', client.logIn(credential, { ...askFactors(io), dpop }))
+  }
+  const session = await (way === 'browser' ? logInElsewhere(client, values, io, dpop) : logInHere())
   try {
     await keep(contexts, { name, ...place }, session, certificate, client)
   } catch (error) {
@@ -161,15 +162,6 @@ async function credentialOf(
     throw new CommandFailed('the input of --ext-jwt contains no JWT', EXIT.data)
   }
   return { method: 'ext-jwt', jwt }
-}
-
-function logInHere(
-  client: Client,
-  credential: Credential,
-  io: Io,
-  dpop: Binding,
-): Promise<Session> {
-  return withProgress(io, 'Logging in', client.logIn(credential, { ...askFactors(io), dpop }))
 }
 
 async function keep(

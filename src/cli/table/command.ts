@@ -138,12 +138,7 @@ function parse(args: readonly string[], options: Options) {
       args: [...args],
       allowPositionals: true,
       tokens: true,
-      options: Object.fromEntries(
-        Object.entries(options).map(([name, { value, isList }]) => [
-          name,
-          { type: value === undefined ? 'boolean' : 'string', multiple: isList === true } as const,
-        ]),
-      ),
+      options: parsedOptions(options),
     })
     checkRepeated(
       tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : [])),
@@ -154,6 +149,16 @@ function parse(args: readonly string[], options: Options) {
     if (error instanceof Misuse) throw error
     throw misuseOf(error as NodeJS.ErrnoException, options)
   }
+}
+
+/** The options as Node wants them described. */
+export function parsedOptions(options: Options) {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, { value, isList }]) => [
+      name,
+      { type: value === undefined ? 'boolean' : 'string', multiple: isList === true } as const,
+    ]),
+  )
 }
 
 /** D-476: of two values the first would be dropped without a word. A repeated switch says the same twice. */

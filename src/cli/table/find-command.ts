@@ -3,7 +3,7 @@
  * two words mean the same in either order, in the singular and in the plural (D-336).
  */
 import { parseArgs } from 'node:util'
-import type { Command, Options } from './command.ts'
+import { type Command, type Options, parsedOptions } from './command.ts'
 
 export interface Found {
   readonly command: Command
@@ -93,16 +93,12 @@ function singular(word: string): string {
  */
 export function wordsOf(args: readonly string[], commands: readonly Command[]): readonly Word[] {
   const all = Object.assign({}, ...commands.map(({ options }) => options)) as Options
-  const options = Object.entries(all).map(([name, { value }]) => [
-    name,
-    { type: value === undefined ? 'boolean' : 'string' },
-  ])
   const { tokens } = parseArgs({
     args: [...args],
     allowPositionals: true,
     strict: false,
     tokens: true,
-    options: Object.fromEntries(options),
+    options: parsedOptions(all),
   })
   return tokens.flatMap((token) =>
     token.kind === 'positional' ? [{ word: token.value, index: token.index }] : [],
