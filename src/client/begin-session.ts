@@ -1,30 +1,11 @@
 /** Begins a session with an authorization code, or with tokens. */
-import type { Clock } from '../base/time/clock.ts'
 import { Refused } from './errors.ts'
-import type { IdTokens } from './id-token.ts'
 import type { Wishes } from './login/authorization.ts'
 import type { Code } from './login/log-in.ts'
-import { type KeyTools, newProofKey, type ProofKey } from './proof-key.ts'
+import { newProofKey, type ProofKey } from './proof-key.ts'
 import type { SavedSession } from './saved-session.ts'
-import { createSession, type Session, type SessionOptions } from './session.ts'
+import { createSession, type Server, type Session, type SessionOptions } from './session.ts'
 import type { TokenAnswer, TokenEndpoint } from './tokens.ts'
-import type { Wire } from './wire/https-wire.ts'
-import type { Provider } from './wire/provider.ts'
-
-/** A server, and the connections to it that a session uses. */
-export interface Server {
-  readonly place: Pick<SavedSession, 'url' | 'api' | 'ca' | 'clientId'>
-  readonly api: URL
-  readonly wire: Wire
-  readonly provider: Provider
-  readonly clientId: string
-  readonly clock: Clock
-  readonly tokens: TokenEndpoint
-  readonly idTokens: IdTokens
-  readonly keyTools: KeyTools
-  /** Closes what was opened only for this session. */
-  readonly close: () => void
-}
 
 type Exchange = Wishes & { readonly signal?: AbortSignal | undefined }
 

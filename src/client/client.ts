@@ -5,7 +5,7 @@
 
 import { type Random, systemRandom } from '../base/secrets/random.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
-import { beginSession, beginWithTokens, type Server } from './begin-session.ts'
+import { beginSession, beginWithTokens } from './begin-session.ts'
 import { createIdTokens } from './id-token.ts'
 import { authorizationUrl, newProof, type Proof, type Wishes } from './login/authorization.ts'
 import { type BrowserLogin, type BrowserLoginOptions, beginBrowserLogin } from './login/browser.ts'
@@ -16,7 +16,7 @@ import { logInForCode } from './login/log-in.ts'
 import { codeOfRedirect, type RedirectLogin } from './login/redirect.ts'
 import { newProofKey, type ProofKey, restoreProofKey } from './proof-key.ts'
 import { readSavedSession, type SavedSession } from './saved-session.ts'
-import { createSession, type Session, type SessionOptions } from './session.ts'
+import { createSession, type Server, type Session, type SessionOptions } from './session.ts'
 import { createTokenEndpoint } from './tokens.ts'
 import { codeOf } from './wire/answers.ts'
 import {

@@ -17,7 +17,7 @@ import { SessionEnded } from './errors.ts'
 import type { IdTokenClaims, IdTokens } from './id-token.ts'
 import { sessionFields } from './login/credentials.ts'
 import { type Factors, obtainJwt } from './login/factors.ts'
-import type { ProofKey } from './proof-key.ts'
+import type { KeyTools, ProofKey } from './proof-key.ts'
 import type { SavedSession } from './saved-session.ts'
 import { createSessionTokens, type OnTokens } from './session-tokens.ts'
 import type { TokenEndpoint } from './tokens.ts'
@@ -63,19 +63,25 @@ export interface SessionOptions extends Pick<Factors, 'secondaryJwt'> {
   readonly onTokens?: OnTokens | undefined
 }
 
+/** A server, and the connections to it that a session uses. */
+export interface Server {
+  readonly place: Pick<SavedSession, 'url' | 'api' | 'ca' | 'clientId'>
+  readonly api: URL
+  readonly wire: Wire
+  readonly provider: Provider
+  readonly clientId: string
+  readonly clock: Clock
+  readonly tokens: TokenEndpoint
+  readonly idTokens: IdTokens
+  readonly keyTools: KeyTools
+  /** Closes what was opened only for this session. */
+  readonly close: () => void
+}
+
 export function createSession(
-  deps: {
-    readonly wire: Pick<Wire, 'send'>
-    readonly provider: Pick<Provider, 'endSession'>
-    readonly tokens: Pick<TokenEndpoint, 'refresh'>
-    readonly idTokens: IdTokens
-    readonly clientId: string
-    readonly api: URL
-    readonly clock: Pick<Clock, 'now'>
+  deps: Server & {
     /** The key of the session, if its tokens are bound to one. */
     readonly key: ProofKey | undefined
-    /** Closes what was opened only for this session. */
-    readonly close: () => void
   },
   begun: SavedSession,
   options: SessionOptions & {

@@ -90,12 +90,8 @@ export async function loadConfig(from: {
   )
   if (!reading.success || problems.length > 0) throw new ConfigProblems(source, problems)
 
-  const { config, adjustments } = build(reading.data, {
-    home,
-    variable,
-    logo: branded.logo,
-    tree: written.tree,
-  })
+  const about = { home, variable, logo: branded.logo, tree: written.tree }
+  const { config, adjustments } = build(reading.data, about)
   const { sso, tokens } = config
   if (sso.duration > tokens.accessTokenDuration) {
     const longest = formatDuration(tokens.accessTokenDuration)
@@ -129,18 +125,14 @@ function secretVariablesOf({ secret, db }: Config, tree: unknown): readonly stri
 
 function build(
   written: CheckedFile,
-  {
-    home,
-    variable,
-    logo,
-    tree,
-  }: {
+  from: {
     readonly home: string
     readonly variable: Environment['variable']
     readonly logo: Logo | undefined
     readonly tree: unknown
   },
 ): Pick<LoadedConfig, 'config' | 'adjustments'> {
+  const { home, variable, logo, tree } = from
   const { file, adjustments } = adjustDurations(written)
   const { edge, web } = file
   const apis = bindApis(

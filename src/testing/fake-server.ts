@@ -14,6 +14,7 @@ import { rotateSigningKeys } from '../app/installation/rotate-signing-keys.ts'
 import { type Instance, startInstance } from '../app/instance.ts'
 import { writeCertificates } from '../base/certificates.ts'
 import { base64url } from '../base/encoding.ts'
+import type { Log } from '../base/log.ts'
 import { listenAt } from '../base/node/listen.ts'
 import { systemRandom } from '../base/secrets/random.ts'
 import { Secret } from '../base/secrets/secret.ts'
@@ -23,7 +24,6 @@ import { type Client, connect } from '../client/client.ts'
 import { BAD_DAYS, type ScenarioName } from './bad-days.ts'
 import { createInterceptor, type SeenRequest } from './interceptor.ts'
 import { createMovableClock } from './movable-clock.ts'
-import { NO_LOG } from './no-log.ts'
 import { type Credentials, demandTotp, seedPeople } from './people.ts'
 import { BEGINNINGS, type Stage } from './scenarios.ts'
 import { followScript, type ScriptStep } from './script.ts'
@@ -54,6 +54,10 @@ export interface FakeServerOptions {
   /** Told when a step of the script has begun. */
   readonly onBegin?: (scenario: ScenarioName, goodClient: string) => void
 }
+
+/** What happened is in its answers, and tests are quiet. */
+const ignore = () => undefined
+const NO_LOG: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 const ALL = { recursive: true, force: true, maxRetries: 3 } as const
 

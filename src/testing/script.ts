@@ -24,11 +24,8 @@ export function readScript(value: unknown): readonly ScriptStep[] {
   }
   if (value.length > MOST_STEPS) throw new TypeError(`a script has at most ${MOST_STEPS} steps`)
   return value.map((step: unknown, i) => {
-    const {
-      scenario,
-      after = 'login',
-      ...rest
-    } = (typeof step === 'object' && step !== null ? step : {}) as Readonly<Record<string, unknown>>
+    const members: object = typeof step === 'object' && step !== null ? step : {}
+    const { scenario, after = 'login', ...rest } = members as Readonly<Record<string, unknown>>
     const where = `step ${i + 1} of the script`
     const [unknown] = Object.keys(rest)
     if (unknown !== undefined)

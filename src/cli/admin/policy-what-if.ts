@@ -65,12 +65,7 @@ function count(number: number, one: string, many: string): string {
   return `${number} ${number === 1 ? one : many}`
 }
 
-function more({
-  count: all,
-  rows,
-}: {
-  count: number
-  rows: readonly unknown[]
-}): readonly string[] {
-  return all > rows.length ? [`  and ${all - rows.length} more`] : []
+function more(list: { count: number; rows: readonly unknown[] }): readonly string[] {
+  const left = list.count - list.rows.length
+  return left > 0 ? [`  and ${left} more`] : []
 }

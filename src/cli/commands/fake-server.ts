@@ -73,11 +73,8 @@ function list(values: FakeServerValues, io: Io): ExitCode {
 }
 
 /** `--scenario` may be repeated, and a value may name several with commas between them. */
-async function readSteps({
-  scenario = [],
-  now,
-  script,
-}: FakeServerValues): Promise<readonly ScriptStep[]> {
+async function readSteps(values: FakeServerValues): Promise<readonly ScriptStep[]> {
+  const { scenario = [], now, script } = values
   if (script !== undefined && (scenario.length > 0 || now === true)) {
     throw new Misuse(
       '--script says itself which scenarios begin when: leave out --scenario and --now',

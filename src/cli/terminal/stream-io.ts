@@ -29,15 +29,11 @@ interface TerminalStream extends NodeJS.WritableStream {
   readonly columns?: number
 }
 
-export interface StreamIo extends Io {
-  /** Erases the progress line. */
-  wipe(): void
-}
-
 const LONGEST_INPUT = 1024 * 1024
 const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
 
-export function createStreamIo(surroundings: Surroundings): StreamIo {
+/** `wipe` erases the progress line. */
+export function createStreamIo(surroundings: Surroundings): Io & { wipe(): void } {
   const { stdin, stdout, stderr, variables, interrupts } = surroundings
   const isInteractive = stdin.isTTY === true && stderr.isTTY === true
   let isShowing = false

@@ -27,9 +27,7 @@ export function asObject(value: unknown): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined
 }
 
-export function challengesOf({
-  headers,
-}: Pick<WireAnswer, 'headers'>): readonly ReceivedChallenge[] {
+export function challengesOf({ headers }: WireAnswer): readonly ReceivedChallenge[] {
   return parseChallenges(headers.get('www-authenticate') ?? '') ?? []
 }
 

@@ -73,13 +73,15 @@ export const TIMEOUT_MILLISECONDS = 30_000
 const MOST_BYTES = 1024 * 1024
 const LONGEST_HEAD = 64 * 1024
 
-/** Throws a TypeError if an argument cannot be used. */
-export function createWire(options: {
+interface WireOptions {
   /** In PEM; undefined means those that Node trusts. */
   readonly ca: string | undefined
   readonly certificate: ClientCertificate | undefined
   readonly timeoutMilliseconds: number
-}): Wire {
+}
+
+/** Throws a TypeError if an argument cannot be used. */
+export function createWire(options: WireOptions): Wire {
   const { timeoutMilliseconds } = options
   const tls: AgentOptions = {
     secureContext: secureContextOf(options),
@@ -119,13 +121,7 @@ export function createWire(options: {
 }
 
 /** Throws a TypeError for text that is not PEM, and for a key that does not match its certificate. */
-function secureContextOf({
-  ca,
-  certificate,
-}: {
-  readonly ca: string | undefined
-  readonly certificate: ClientCertificate | undefined
-}): SecureContext {
+function secureContextOf({ ca, certificate }: WireOptions): SecureContext {
   try {
     // Node skips a CA that it cannot parse.
     if (ca !== undefined) new X509Certificate(ca)

@@ -25,13 +25,7 @@ const LIFETIME_MILLISECONDS = 60_000
 /** More than a user can click in a minute; the oldest are dropped. */
 const MOST_CODES = 1_000
 
-export function createCodes({
-  clock,
-  random,
-}: {
-  readonly clock: Pick<Clock, 'uptime'>
-  readonly random: Random
-}): Codes {
+export function createCodes(clock: Pick<Clock, 'uptime'>, random: Random): Codes {
   const codes = new Map<string, { readonly approved: Approved; readonly until: number }>()
   return {
     issue(approved) {

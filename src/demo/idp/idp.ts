@@ -28,18 +28,15 @@ const LARGEST_BODY = 16 * 1024
 
 export async function startIdp(
   client: RegisteredClient,
-  {
-    people,
-    clock,
-    random,
-  }: { readonly people: readonly string[]; readonly clock: Clock; readonly random: Random },
+  deps: { readonly people: readonly string[]; readonly clock: Clock; readonly random: Random },
 ): Promise<Idp> {
+  const { people, clock, random } = deps
   const { privateKey, publicKey } = await generateKeyPair(ALGORITHM)
   const jwk = await exportJWK(publicKey)
   const kid = await calculateJwkThumbprint(jwk)
   const keys = [{ ...jwk, kid, use: 'sig', alg: ALGORITHM }]
   const accounts = [...people, STRANGER]
-  const codes = createCodes({ clock, random })
+  const codes = createCodes(clock, random)
 
   /** OIDC Core §2 requires `auth_time` for clients that ask for `max_age`; this IdP always includes it. */
   function signFor(account: string, at: Instant, nonce?: string): Promise<string> {
