@@ -12,22 +12,6 @@ import type { TokenEndpoint } from './tokens.ts'
 
 export type OnTokens = (saved: SavedSession) => void | Promise<void>
 
-export interface SessionTokens {
-  /** The newest ones, whether they are fresh or not. */
-  newest(): SavedSession
-  /** Returns a fresh access token; refreshes it first if needed. Throws SessionEnded. */
-  fresh(): Promise<string>
-  /** Gets new tokens now. If a refresh is running, waits for that one. */
-  refresh(): Promise<void>
-  /** Passes the tokens to `onTokens`. */
-  keep(): Promise<void>
-  /** Waits for a refresh that is running, however it ends. */
-  settle(): Promise<void>
-  /** After a logout: forgets the tokens. */
-  discard(): void
-  throwIfEnded(): void
-}
-
 /** Between two attempts while the server cannot be reached and the token is alive. */
 const RETRY_SECONDS = 10
 
@@ -40,7 +24,7 @@ export function createSessionTokens(
   },
   begun: SavedSession,
   onTokens: OnTokens | undefined,
-): SessionTokens {
+) {
   const { clock, key } = deps
   let state = begun
   let isKept = true
@@ -58,7 +42,7 @@ export function createSessionTokens(
     if (ended !== undefined) throw ended
   }
 
-  /** One call after the other, always with the newest tokens. */
+  /** Passes the tokens to `onTokens`: one call after the other, always with the newest ones. */
   function keep(): Promise<void> {
     isKept = false
     keeping = keeping
@@ -70,6 +54,7 @@ export function createSessionTokens(
     return keeping
   }
 
+  /** Gets new tokens now. If a refresh is running, waits for that one. */
   function refresh(): Promise<void> {
     refreshing ??= refreshNow().finally(() => {
       refreshing = undefined
@@ -114,6 +99,7 @@ export function createSessionTokens(
     await keep()
   }
 
+  /** Returns a fresh access token; refreshes it first if needed. Throws SessionEnded. */
   async function fresh(): Promise<string> {
     throwIfEnded()
     // Tokens that could not be stored are not used until they are.
@@ -135,11 +121,14 @@ export function createSessionTokens(
   }
 
   return {
+    /** Whether they are fresh or not. */
     newest: () => state,
     fresh,
     refresh,
     keep,
+    /** Waits for a refresh that is running, however it ends. */
     settle: async () => refreshing?.catch(() => undefined),
+    /** After a logout: forgets the tokens. */
     discard() {
       ended = over('LOGGED_OUT', 'the session was logged out')
       const { refreshToken: _, ...rest } = state

@@ -6,6 +6,7 @@ import { isText } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { type Instant, instant } from '../base/time/instant.ts'
 import { SessionEnded, UnexpectedAnswer } from './errors.ts'
+import type { Proof } from './login/authorization.ts'
 import type { ProofKey } from './proof-key.ts'
 import { codeOf, isLost, jsonOf, refusalIn, refusalOf } from './wire/answers.ts'
 import { formRequest, type Wire, type WireAnswer } from './wire/https-wire.ts'
@@ -24,13 +25,7 @@ export interface TokenAnswer {
 
 export interface TokenEndpoint {
   exchange(
-    code: {
-      readonly code: string
-      readonly redirectUri: string
-      readonly verifier: string
-      /** The tokens are bound to it. */
-      readonly key?: ProofKey | undefined
-    },
+    code: Pick<Proof, 'redirectUri' | 'verifier' | 'key'> & { readonly code: string },
     signal: AbortSignal | undefined,
   ): Promise<TokenAnswer>
   /** Asks for the tokens of a device (RFC 8628 §3.4). Returns them, or the refusal. */

@@ -111,7 +111,7 @@ function creating(admin: Pick<Session, 'call'>) {
       const { enrollment } = await identity(name, { ...fields, enrollment: { ott: true } })
       return (enrollment as { readonly jwt: string }).jwt
     },
-    /** Creates a user with a password, and a policy; returns the id. */
+    /** Creates a policy for users with a password; returns its id. */
     async policy(name: string, secondary: Fields): Promise<string> {
       const primary = { updb: { allowed: true } }
       return idOf(await entity('/auth-policies', { name, primary, secondary }))

@@ -6,13 +6,6 @@ import type { Demo } from './start.ts'
 
 const WALKTHROUGH_FILE = 'WALKTHROUGH'
 
-export interface Walkthrough {
-  /** For the screen. */
-  readonly lines: readonly string[]
-  /** For the folder, by name. */
-  readonly files: Readonly<Record<string, string>>
-}
-
 /** Styles for the screen; in a file they are empty. */
 export interface Look {
   heading(text: string): string
@@ -22,7 +15,8 @@ export interface Look {
 
 const PLAIN: Look = { heading: (text) => text, line: (text) => text }
 
-export function walkthroughOf(demo: Omit<Demo, 'stop'>, look: Look): Walkthrough {
+/** Returns the lines for the screen, and the files for the folder, by name. */
+export function walkthroughOf(demo: Omit<Demo, 'stop'>, look: Look) {
   const { heading } = look
   const chapters = chaptersOf(demo)
   const enter = `cd ${shellWord(demo.folder.path)} && . ./${ENV_FILE}`

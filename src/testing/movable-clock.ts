@@ -3,12 +3,8 @@ import { type Clock, systemClock } from '../base/time/clock.ts'
 import { milliseconds } from '../base/time/duration.ts'
 import { plus } from '../base/time/instant.ts'
 
-export interface MovableClock extends Clock {
-  /** Adds to how far it is ahead of this machine. */
-  move(bySeconds: number): void
-}
-
-export function createMovableClock(): MovableClock {
+/** `move` adds to how far it is ahead of this machine. */
+export function createMovableClock(): Clock & { move(bySeconds: number): void } {
   let aheadMilliseconds = 0
   return {
     now: () => plus(systemClock.now(), milliseconds(aheadMilliseconds)),

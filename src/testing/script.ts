@@ -48,10 +48,7 @@ function isMoment(value: unknown): value is Moment {
 }
 
 /** Counts what has been answered, and says which steps are due. Each step is due once. */
-export function followScript(steps: readonly ScriptStep[]): {
-  atStart(): readonly ScenarioName[]
-  answered(request: SeenRequest, status: number): readonly ScenarioName[]
-} {
+export function followScript(steps: readonly ScriptStep[]) {
   let open = [...steps]
   let requests = 0
 
@@ -63,7 +60,7 @@ export function followScript(steps: readonly ScriptStep[]): {
 
   return {
     atStart: () => take((after) => after === 'start'),
-    answered(request, status) {
+    answered(request: SeenRequest, status: number): readonly ScenarioName[] {
       requests += 1
       const isDone = status === 200
       const isLogin =

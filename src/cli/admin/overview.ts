@@ -11,42 +11,34 @@ export async function showOverview(values: SessionValues, io: Io): Promise<ExitC
   const api = await openApi(values, io)
   const answer = await api.get('/overview')
   if (values.json === true) return printJson(io, answer)
-  const {
-    signIns,
-    sessions,
-    sessionsOverTime,
-    proofs,
-    lockedPasswords,
-    instances,
-    expiring,
-    lastBackup,
-  } = answer as unknown as Overview
+  const overview = answer as unknown as Overview
+  const { sessions, expiring } = overview
   const sum = (count: (hour: Overview['signIns']['hours'][number]) => number) =>
-    String(signIns.hours.reduce((total, hour) => total + count(hour), 0))
+    String(overview.signIns.hours.reduce((total, hour) => total + count(hour), 0))
   printFields(io, [
     ['sign-ins, last 24 hours', sum(({ succeeded }) => succeeded)],
     ['failures, last 24 hours', sum(({ failed }) => failed)],
     ['locks, last 24 hours', sum(({ locked }) => locked)],
-    ['locked passwords now', String(lockedPasswords)],
+    ['locked passwords now', String(overview.lockedPasswords)],
     ['live sessions', `${sessions.oidc} OIDC, ${sessions.legacy} legacy`],
     [
       '  highest, last 24 hours',
       String(
         Math.max(
           sessions.oidc + sessions.legacy,
-          ...sessionsOverTime.quarters.map(({ oidc, legacy }) => oidc + legacy),
+          ...overview.sessionsOverTime.quarters.map(({ oidc, legacy }) => oidc + legacy),
         ),
       ),
     ],
-    ...proofs.map(({ amr, sessions: count }): [string, string] => [
+    ...overview.proofs.map(({ amr, sessions: count }): [string, string] => [
       `  proven by ${amr.join(' + ')}`,
       String(count),
     ]),
     ['certificates that expire in 30 days', String(expiring.enrolledCertificates)],
-    ['last backup', lastBackup?.at ?? 'none recorded: latchkey backup --out FILE'],
+    ['last backup', overview.lastBackup?.at ?? 'none recorded: latchkey backup --out FILE'],
   ])
   io.out('')
-  printTable(io, instances, [
+  printTable(io, overview.instances, [
     { title: 'INSTANCE', value: ({ host }) => host },
     { title: 'VERSION', value: ({ version }) => version },
     {

@@ -153,8 +153,8 @@ function refusalIn(response: Response, text: string): Refusal {
   const { status } = response
   return {
     status,
-    code: textOr(error['code'], `HTTP ${status}`) ?? '',
-    message: textOr(error['message'], 'the server refuses it') ?? '',
+    code: textOr(error['code'], `HTTP ${status}`),
+    message: textOr(error['message'], 'the server refuses it'),
     requestId: textOr(error['requestId'], response.headers.get('x-request-id') ?? undefined),
     field: textOr(cause['field'], undefined),
     reason: textOr(cause['reason'], 'is not valid'),
@@ -175,26 +175,19 @@ function withFaultyPart(refusal: Refusal, query: ListQuery): Refusal {
 
 function exitOf(status: number): ExitCode {
   // A redirect, or anything else that our APIs never send, is not followed.
-  if (status < 400) return EXIT.protocol
-  switch (status) {
-    case 502:
-    case 503:
-    case 504:
-      return EXIT.unavailable
-    case 500:
-      return EXIT.failed
-    case 401:
-    case 403:
-      return EXIT.denied
-    case 404:
-      return EXIT.missing
-    case 409:
-      return EXIT.conflict
-    case 429:
-      return EXIT.again
-    default:
-      return EXIT.data
-  }
+  return status < 400 ? EXIT.protocol : (EXITS[status] ?? EXIT.data)
+}
+
+const EXITS: Readonly<Record<number, ExitCode>> = {
+  401: EXIT.denied,
+  403: EXIT.denied,
+  404: EXIT.missing,
+  409: EXIT.conflict,
+  429: EXIT.again,
+  500: EXIT.failed,
+  502: EXIT.unavailable,
+  503: EXIT.unavailable,
+  504: EXIT.unavailable,
 }
 
 const DEEPEST = 32
@@ -203,7 +196,7 @@ function jsonIn(text: string): unknown {
   return parseJson(text, DEEPEST)?.value
 }
 
-function textOr(value: unknown, other: string | undefined): string | undefined {
+function textOr<T extends string | undefined>(value: unknown, other: T): string | T {
   return typeof value === 'string' ? value : other
 }
 

@@ -5,26 +5,17 @@
 import type { Clock } from '../../base/time/clock.ts'
 import type { Io } from './io.ts'
 
-export interface Progress {
-  readonly tell: (done: number, total: number) => void
-  readonly end: () => void
-}
-
 const TERMINAL_SILENT_MILLISECONDS = 1_000
 const TERMINAL_MILLISECONDS = 100
 const LINE_MILLISECONDS = 10_000
 
-export function createProgress(
-  what: string,
-  clock: Pick<Clock, 'uptime'>,
-  out: Io['errorStream'],
-): Progress {
+export function createProgress(what: string, clock: Pick<Clock, 'uptime'>, out: Io['errorStream']) {
   const pause = out.isTTY === true ? TERMINAL_MILLISECONDS : LINE_MILLISECONDS
   const silent = out.isTTY === true ? TERMINAL_SILENT_MILLISECONDS : LINE_MILLISECONDS
   let next: number | undefined
   let isShown = false
   return {
-    tell(done, total) {
+    tell(done: number, total: number): void {
       const now = clock.uptime()
       next ??= now + silent
       if (now < next) return
@@ -34,7 +25,7 @@ export function createProgress(
       isShown = true
       out.write(out.isTTY === true ? `\r${text}` : `${text}\n`)
     },
-    end() {
+    end(): void {
       // Erases the line.
       if (isShown && out.isTTY === true) out.write('\r\u001b[K')
       isShown = false

@@ -14,28 +14,23 @@ export interface Approved {
   readonly at: Instant
 }
 
-export interface Codes {
-  issue(approved: Approved): string
-  /** Returns what it was issued for, once; undefined if there is no such code, or no longer. */
-  take(code: string): Approved | undefined
-}
-
 /** As our own: D-7. */
 const LIFETIME_MILLISECONDS = 60_000
 /** More than a user can click in a minute; the oldest are dropped. */
 const MOST_CODES = 1_000
 
-export function createCodes(clock: Pick<Clock, 'uptime'>, random: Random): Codes {
+export function createCodes(clock: Pick<Clock, 'uptime'>, random: Random) {
   const codes = new Map<string, { readonly approved: Approved; readonly until: number }>()
   return {
-    issue(approved) {
+    issue(approved: Approved): string {
       const code = base64url(random.bytes(32))
       codes.set(code, { approved, until: clock.uptime() + LIFETIME_MILLISECONDS })
       const [oldest] = codes.keys()
       if (codes.size > MOST_CODES && oldest !== undefined) codes.delete(oldest)
       return code
     },
-    take(code) {
+    /** Returns what it was issued for, once; undefined if there is no such code, or no longer. */
+    take(code: string): Approved | undefined {
       const found = codes.get(code)
       codes.delete(code)
       return found !== undefined && clock.uptime() < found.until ? found.approved : undefined
