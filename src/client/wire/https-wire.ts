@@ -212,7 +212,7 @@ async function readAnswer(response: IncomingMessage, mostBytes: number): Promise
   return { status: response.statusCode ?? 0, headers, body }
 }
 
-/** Returns the cause of an error on a reused connection. */
+/** An error on a reused connection; its cause is the error itself. */
 class StaleConnection extends Error {}
 
 /** Explains the error codes of the system to the user who gave the address. */
