@@ -124,3 +124,11 @@ test('D-348: idle workers get at once what was read, and a report before the met
   reports.renew()
   assert.deepEqual(await pass(seconds(1)), [1, 1])
 })
+
+// The first read after a start has all that ended within the life of a token: after the end of everybody's sessions, more
+// than the arguments of a function can be.
+test('hundreds of thousands of endings are noted', async () => {
+  const { reports, pass } = twoWorkers([3, 3])
+  reports.noteEndings(Array.from({ length: 300_000 }, (_, sequence) => ({ sequence }) as never))
+  assert.deepEqual(await pass(seconds(1)), [1, 1])
+})

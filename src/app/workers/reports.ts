@@ -15,8 +15,8 @@ import type { State } from './messages.ts'
 import type { RunningWorker } from './pool.ts'
 
 /**
- * Much less than the age at which a copy is too old to be trusted (D-34): every second beat of a second, and every beat of
- * two, however late the one before it was (D-298).
+ * Much less than the age at which a copy is too old to be trusted (D-34). With a beat of two seconds, each one is followed
+ * by a report, however late the one before it was (D-298).
  */
 const AT_LEAST_EVERY: Duration = milliseconds(1_100)
 /** To a worker without connections: it judges no call, but must still be there (D-294, D-348). */
@@ -112,7 +112,7 @@ export function createReports(deps: {
 
     /** Every read repeats an overlap; only new rows are sent on. */
     noteEndings(rows: readonly EndingRow[]): void {
-      unsent.push(...rows.filter(({ sequence }) => !seen.has(sequence)))
+      for (const row of rows) if (!seen.has(row.sequence)) unsent.push(row)
       seen = new Set(rows.map(({ sequence }) => sequence))
     },
 

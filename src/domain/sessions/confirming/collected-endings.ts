@@ -23,7 +23,8 @@ export function createCollectedEndings(): CollectedEndings {
       return { result, ended: endings.length === 0 ? undefined : thingOf(endings) }
     },
     note(endings) {
-      current.getStore()?.push(...endings)
+      const collected = current.getStore()
+      for (const ending of endings) collected?.push(ending)
     },
   }
 }

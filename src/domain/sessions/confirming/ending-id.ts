@@ -18,7 +18,7 @@ export interface ConfirmedThing {
 export function thingOf(endings: readonly NewEnding[]): ConfirmedThing | undefined {
   const numbers = endings.flatMap(({ sequence }) => (sequence === undefined ? [] : [sequence]))
   if (numbers.length === 0) return undefined
-  const at = instant(Math.max(...endings.map((one) => one.at)))
+  const at = instant(endings.reduce((last, one) => Math.max(last, one.at), 0))
   return { ranges: fewRanges(rangesOf(numbers)), at }
 }
 
