@@ -126,8 +126,13 @@ export async function openCore(options: CoreOptions) {
       onJump: metrics.countClockJump,
     })
     if (role === 'first') await clockWatch.round()
+    // Named, because they are optional: what the spread no longer matched would be missing without an error.
+    const { others, onEndingsRead, askKeySet } = options
     const ports = compose({
       ...options,
+      others,
+      onEndingsRead,
+      askKeySet,
       store,
       vault,
       hashing,

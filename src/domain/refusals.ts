@@ -14,7 +14,7 @@ export function notFound(): Failure {
   return new Failure('NOT_FOUND')
 }
 
-/** What the caller is told about each conflict that a store reports: API 1, 4.2, 4.3. */
+/** What the caller is told about each conflict that a store reports: API 1, 4.2, 4.3, 4.5, 4.6. */
 const CONFLICTS = {
   missing: notFound,
   'name-in-use': () => inUse('name'),

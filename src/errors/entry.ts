@@ -3,7 +3,9 @@ import type { TokenError } from '../protocol/oauth.ts'
 import type { NextAction } from './next-actions.ts'
 
 export interface ErrorEntry {
-  readonly status: number
+  // biome-ignore format: one line reads better
+  readonly status:
+    400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 421 | 429 | 431 | 500 | 503
   /** `error` member of an OAuth answer, RFC 6749 §5.2. Default: `invalid_request`. */
   readonly oauth?: TokenError
   /** What a client does next: the first, unless the failure says another of these (D-323). */

@@ -26,7 +26,7 @@ export interface FixedQuery<Values, Row> {
   run(db: Kysely<Tables>, values: Values): Promise<QueryResult<Row>>
   /** Returns the first row. */
   first(db: Kysely<Tables>, values: Values): Promise<Row | undefined>
-  /** Returns the first row, converted. */
+  /** Returns the first row, converted. Undefined, without a query, if a value is a text that cannot be stored. */
   find<T>(db: Kysely<Tables>, values: Values, fromRow: (row: Row) => T): Promise<T | undefined>
   /** Returns the number of rows that the statement inserted, changed or deleted. */
   count(db: Kysely<Tables>, values: Values): Promise<number>

@@ -44,7 +44,7 @@ export async function deleteRow<Table extends keyof Tables>(
   return (await remove.execute(db)).numAffectedRows === 1n
 }
 
-/** A database refuses a text that it cannot store, so no row has one. */
+/** No row has a text that cannot be stored. A database would refuse it, or look for another one. */
 export function areStorable(values: object): boolean {
   return Object.values(values).every((value) => typeof value !== 'string' || isStorable(value))
 }

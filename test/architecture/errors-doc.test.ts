@@ -12,7 +12,7 @@ import {
   withErrorTables,
 } from '../../scripts/doc-tables.ts'
 import { CATALOGUE } from '../../src/errors/catalogue.ts'
-import { oauthErrorOf } from '../../src/errors/entry.ts'
+import { type ErrorEntry, oauthErrorOf } from '../../src/errors/entry.ts'
 import { NEXT_ACTIONS } from '../../src/errors/next-actions.ts'
 import { AUTHORIZATION_ERRORS } from '../../src/protocol/oauth.ts'
 
@@ -40,6 +40,14 @@ test('docs/errors.md lists every code with its status and OAuth name, and no oth
     oauth: oauthErrorOf(entry),
   }))
   assert.deepEqual(documented, known)
+})
+
+test('an error that is not about the request itself writes out its OAuth name', () => {
+  const usual = Object.values<ErrorEntry>(CATALOGUE).filter(({ oauth }) => oauth === undefined)
+  assert.ok(usual.length > 10)
+  for (const { status, message } of usual) {
+    assert.ok(status < 500 && ![401, 403, 429].includes(status), message)
+  }
 })
 
 test('docs/errors.md is what `npm run docs` writes', () => {

@@ -24,8 +24,8 @@ function ask(port: number, host: string, method = 'GET') {
 for (const workers of [1, 2]) {
   test(`plain HTTP is redirected with ${workers} worker(s)`, async (t) => {
     const home = await preparedHome(t)
-    await useWorkers(home, workers)
-    const service = await (workers === 1 ? startService(t, { home }) : startChild(t, { home }))
+    if (workers > 1) await useWorkers(home, workers)
+    const service = await (workers > 1 ? startChild(t, { home }) : startService(t, { home }))
     const port = Number(new URL(service.baseUrl).port)
     const reply = await ask(port, `127.0.0.1:${port}`)
     assert.equal(reply.statusCode, 308)

@@ -62,7 +62,7 @@ for (const database of ALL) {
         identities: (query) => listIdentities(reads, query),
         authenticators: (query) => listAuthenticators(reads, query),
         enrollments: (query) => listEnrollments(reads, query),
-        sessions: (query) => listSessions(ports, query),
+        sessions: (query) => listSessions(ports, undefined, query),
       }
       for (const [name, list] of Object.entries(lists)) {
         await t.test(name, async () => {
@@ -104,7 +104,7 @@ for (const database of ALL) {
           })),
         ]
         for (const { identity, owner } of owned) assert.equal(identity.id, owner)
-        for (const detail of (await listSessions(ports, MANY)).rows) {
+        for (const detail of (await listSessions(ports, undefined, MANY)).rows) {
           assert.equal(detail.identity.id, detail.session.identityId)
           const isEnrolled = Number(detail.identity.name) % 3 === 0
           const [query] = detail.authQueries

@@ -145,7 +145,7 @@ async function write(
   const isPassword = current.method === 'updb' && next.method === 'updb'
   const fields: OwnFields = isPassword ? { tags, username: next.username } : { tags }
   const changed: string[] = [...changedFields<OwnFields>(current, fields)]
-  if (passwordHash !== undefined) changed.push('password')
+  if (isPassword && passwordHash !== undefined) changed.push('password')
   if (changed.length === 0) return false
   const outcome = await replace(tx, wanted, ports.clock)
   // The password was changed after the current one was checked, so that one is no longer current.

@@ -1,4 +1,7 @@
-/** Records events for the audit log, each in the transaction of the change that it describes. */
+/**
+ * Records events for the audit log, each in the transaction of the change that it describes. A refusal that changes
+ * nothing else needs none.
+ */
 import { type EventId, newId } from '../../base/ids.ts'
 import type { AuditEvent, Caller, Happening } from './events.ts'
 import type { AuditPorts } from './ports.ts'
@@ -6,11 +9,11 @@ import type { Events } from './stores.ts'
 
 export async function record(
   ports: AuditPorts,
-  tx: { readonly events: Pick<Events, 'insert'> },
+  { events }: { readonly events: Pick<Events, 'insert'> },
   caller: Caller | undefined,
   happening: Happening,
 ): Promise<void> {
-  await tx.events.insert(recordEvent(ports, caller, happening))
+  await events.insert(recordEvent(ports, caller, happening))
 }
 
 /** Creates an event, for a caller that inserts it elsewhere: what happened, who called, when, and a new id. */

@@ -68,11 +68,11 @@ async function exchangeApproved(
 ): Promise<IssuedTokens> {
   const now = ports.clock.now()
   const request = await ports.authRequests.findByCode(hash)
-  const again = { codeHash: hash, clientId, at: now, caller }
-  if (request === undefined) throw await refuseSpent(ports, again)
+  const presented = { codeHash: hash, clientId, at: now, caller }
+  if (request === undefined) throw await refuseSpent(ports, presented)
   if (expiresAt <= now) throw new Failure('EXPIRED_DEVICE_CODE')
   const sessionId = newId<ApiSessionId>(ports.random)
-  return redeem(ports, request, { ...again, sessionId, key, isDevice: true })
+  return redeem(ports, request, { ...presented, sessionId, key, isDevice: true })
 }
 
 function refuse(detail: string): Failure {

@@ -1,6 +1,6 @@
 /**
  * Keys of external signers that verify signatures: which ones are strong enough, and for which algorithms of their type
- * (R053, R107). signer-keys.ts fetches them.
+ * (R053, R107). signer-keys.ts fetches them. A server key that signs invitations is judged by the same rule.
  */
 import { createPublicKey, type JsonWebKeyInput, type KeyObject, X509Certificate } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
@@ -69,7 +69,10 @@ function importPublic({ kty, crv, x, y, n, e }: JsonObject): KeyObject | undefin
   )
 }
 
-/** RFC 7518 §3.1, RFC 8037 §3.1: what this key can sign or verify, the most common first; empty if it is too weak. */
+/**
+ * RFC 7518 §3.1, RFC 8037 §3.1: what this key can sign or verify, the most common first; empty if it is too weak or of
+ * another kind.
+ */
 export function algorithmsOf(key: KeyObject): readonly ExternalJwtAlgorithm[] {
   const { modulusLength = 0, publicExponent = 0n, namedCurve } = key.asymmetricKeyDetails ?? {}
   switch (key.asymmetricKeyType) {

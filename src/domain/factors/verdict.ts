@@ -42,10 +42,10 @@ export interface Rejected {
 
 export type PrimaryVerdict = Accepted | Rejected
 
-/** The identity has proven itself; `proof` is what the method adds to every proof. */
+/** The identity has proven itself. `proof`: what this method adds to the parts that every proof has. */
 export function accepted(
   { identity, policy }: Pick<Accepted, 'identity' | 'policy'>,
-  proof: Partial<ProvenPrimary> & Pick<ProvenPrimary, 'method'>,
+  proof: Partial<Omit<ProvenPrimary, 'at' | 'voidedLogins'>> & Pick<ProvenPrimary, 'method'>,
   at: Instant,
 ): Accepted {
   return { verdict: 'accepted', identity, policy, primary: { ...proofBy(identity, at), ...proof } }

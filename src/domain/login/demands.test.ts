@@ -166,9 +166,10 @@ test('a deleted signer that is demanded has no query, and still counts as unprov
   assert.deepEqual(outstandingQueries(demands, NOTHING_SECONDARY, OIDC), [])
   assert.equal(unprovenSigner(demands, NOTHING_SECONDARY)?.id, GONE)
   assert.equal(unprovenSigner(demands, proven(true, SIGNER.id))?.id, GONE)
+  assert.ok(demands.extJwt)
   const verdict = await checkSecondaryJwt(
     fakePorts<LoginPorts>({ signerKeys: { keyFor: () => assert.fail('no key can satisfy it') } }),
-    demands.extJwt?.signer,
+    demands.extJwt.signer,
     { identityId: IDENTITY.id, externalId: IDENTITY.externalId },
     [new Secret('a-jwt')],
   )

@@ -115,7 +115,7 @@ export async function cancelEnrollmentInLogin(
   if (outcome === 'verified') throw new Failure('MFA_EXISTS')
 }
 
-/** Throws LOGIN_TOO_OLD, FACTOR_NOT_PROVEN. */
+/** Throws LOGIN_TOO_OLD, FACTOR_NOT_PROVEN; INVALID_AUTH_REQUEST and NOT_READY as every step. */
 async function ownerWhoMayEnroll(
   ports: SecondFactorStepPorts,
   { factor, request }: LoginEnrollment<SecondFactorId>,

@@ -31,7 +31,8 @@ export interface LoginSubmission extends Omit<PrimarySubmission, 'since'> {
   /** D-9: requested in the login body, in addition to those of the authorization request. */
   readonly configTypes: readonly string[]
   /**
-   * A JWT that the IdP sent over our own connection, with an ID token that has already proven how recent it is (D-241).
+   * The JWT is one that the IdP sent over our own connection, with an ID token that has already proven how recent it is
+   * (D-241): `prompt=login` and `max_age` are not checked again.
    */
   readonly isReturned?: true
 }
@@ -88,7 +89,9 @@ export async function submitKept(
 
 async function submitAccepted(
   ports: LoginPorts,
-  submission: Omit<LoginSubmission, 'credential'> & { readonly accepted: Accepted },
+  submission: Omit<LoginSubmission, 'credential' | 'device' | 'isReturned'> & {
+    readonly accepted: Accepted
+  },
 ): Promise<LoginStep> {
   const { request, accepted, bearers, configTypes, caller } = submission
   const { identity, policy, primary, take } = accepted

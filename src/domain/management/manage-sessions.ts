@@ -21,11 +21,11 @@ type EndPorts = Pick<SessionPorts, keyof EndingPorts | 'transaction'>
 
 const FIRST_BATCH: ListQuery = { limit: BATCH_ROWS, offset: 0 }
 
-/** Live sessions, of one identity or of all, newest first unless the query has another order. */
+/** Live sessions of this identity, or of all, newest first unless the query has another order. */
 export async function listSessions(
   ports: ReadPorts,
+  of: IdentityId | undefined,
   query: ListQuery,
-  of?: IdentityId,
 ): Promise<PageOf<SessionDetail>> {
   const at = ports.clock.now()
   const { rows, totalCount } = await ports.apiSessions.list({ of, at }, query)
@@ -39,7 +39,7 @@ export async function listSessionsOf(
   query: ListQuery,
 ): Promise<PageOf<SessionDetail>> {
   orNotFound(await ports.identities.find(identityId))
-  return listSessions(ports, query, identityId)
+  return listSessions(ports, identityId, query)
 }
 
 /** Throws NOT_FOUND. */

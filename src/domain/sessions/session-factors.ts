@@ -282,7 +282,7 @@ async function refuseAround(
     const enrolled = await enrolledFactors(stores, identityId)
     if ([...enrolled].every((id) => id === factor)) return
   }
-  // A device never counts: its user signed in elsewhere, perhaps deceived.
+  // D-465: a device never counts: its user signed in elsewhere, perhaps deceived.
   const isDevice = stored.kind === 'oidc' && stored.isDevice === true
   if (isDevice || !isRecentLogin(stored.primary, ports.clock.now())) {
     throw new Failure('LOGIN_TOO_OLD')

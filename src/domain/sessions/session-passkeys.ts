@@ -1,6 +1,7 @@
 /**
- * A user's own passkeys, from inside a session: D-430, D-437. Adding one needs a recent login, because it opens the
- * account from then on; removing one needs an answer of a factor, and ends the sessions that it began.
+ * A user's own passkeys, from inside a session: D-430, D-437. Removing one needs an answer of a factor, and ends the
+ * sessions that it began. session-factors.ts begins to add one, which needs a recent login, because it opens the account
+ * from then on.
  */
 import type { AuthenticatorId } from '../../base/ids.ts'
 import type { Caller } from '../audit/events.ts'

@@ -55,14 +55,14 @@ export async function exchangeCode(
   const now = clock.now()
   const codeHash = vault.hash('authorization-code', code.reveal())
   const request = await authRequests.findByCode(codeHash)
-  const again: SpentCode = { codeHash, clientId, at: now, caller }
-  if (request === undefined) throw await refuseSpent(ports, again)
+  const presented: PresentedCode = { codeHash, clientId, at: now, caller }
+  if (request === undefined) throw await refuseSpent(ports, presented)
   // R031, RFC 6749 §4.1.3: a code is for the client that asked for it, and another one does not spend it.
   if (clientId !== request.ask.clientId) {
     throw await refuseOtherClient(ports, request.primary.identityId, undefined, caller)
   }
   const sessionId = request.sessionId ?? newId<ApiSessionId>(random)
-  const exchange = { ...again, sessionId, key, isSealed }
+  const exchange = { ...presented, sessionId, key, isSealed }
   const refuseAs = (reason: TokenRefusalReason, detail: string) =>
     refuseAndSpend(ports, exchange, reason, detail)
   if (request.codeExpiresAt <= now) throw await refuseAs('code-expired', 'the code has expired')
@@ -88,16 +88,17 @@ export async function exchangeCode(
   return redeem(ports, request, exchange)
 }
 
-/** A code that may have been spent, and the client that presents it now. */
-export interface SpentCode {
+/** A code, and the client that presents it. The code may have been spent before. */
+export interface PresentedCode {
   readonly codeHash: SecretHash
   readonly clientId: string
+  /** When it is presented. */
   readonly at: Instant
   readonly caller: Caller
 }
 
-/** With what is known about the session that it begins. */
-export type Exchange = SpentCode &
+/** A presented code, and what is known about the session that it begins. */
+export type Exchange = PresentedCode &
   Pick<FinishedAuthentication, 'sessionId' | 'key' | 'isSealed' | 'isDevice'>
 
 /** The last part of every exchange: checks the login again, spends its code and begins the session. */
@@ -107,10 +108,11 @@ export async function redeem(
   exchange: Exchange,
 ): Promise<IssuedTokens> {
   const { key, isSealed } = exchange
-  // Take changes since the code was issued into account: to a policy, a credential, or the end of all sessions (R047).
+  // Take changes since the code was issued, or the device approved, into account: to a policy, a credential, or the end
+  // of all sessions (R047).
   const owner = await checkFinished(ports, { ...request, boundKey: key?.jkt, isSealed }, 'login')
   if ('refusal' in owner) {
-    // The client may try again with a proof (D-454); the code is unspent, and soon expires.
+    // The client may try again with a proof (D-454); the code stays unspent until it expires.
     if (owner.refusal === 'token-not-bound') throw proofRequired()
     throw await refuseAndSpend(ports, exchange, owner.refusal, owner.refusal)
   }
@@ -138,7 +140,7 @@ async function refuseAndSpend(
 /** For a code that is unknown, or that another exchange has spent. */
 export async function refuseSpent(
   ports: TokenPorts,
-  { codeHash, clientId, at: now, caller }: SpentCode,
+  { codeHash, clientId, at: now, caller }: PresentedCode,
 ): Promise<Failure> {
   const earlier = await ports.authRequests.findRedeemed(codeHash)
   if (earlier === undefined) return refuse('the code is unknown')

@@ -18,7 +18,8 @@ export type Introspection =
   | ({ readonly isActive: true; readonly kind: 'access' | 'refresh' } & Told)
 
 /**
- * The second part is for an access token: RFC 9470 §6.2, RFC 8705 §3.1. A refresh token has the key of it: RFC 9449 §6.2.
+ * Only an access token has `amr` and `authenticatedAt` (RFC 9470 §6.2) and `boundTo` (RFC 8705 §3.1); a refresh token can
+ * have a `boundKey`, too (RFC 9449 §6.2).
  */
 type Told = Pick<
   AccessToken,

@@ -16,6 +16,7 @@ import { openTcpTunnel, type TcpTimes } from './tcp-tunnel.ts'
 /** Stands for a name that does not exist, which an authenticated caller may learn. */
 const NOBODY_KNOWS: UpstreamSettings = {
   ...upstreamTo({ kind: 'tcp', at: { host: '', port: 0 } }),
+  name: '',
   signIn: false,
 }
 

@@ -75,7 +75,7 @@ export interface Api {
     handler: (call: ApiCall<R>) => Promise<ApiAnswer<R>> | ApiAnswer<R>,
   ): void
   /** Adds a route whose response has no data: success is all that it says. */
-  act<const R extends ApiAction>(route: R, handler: (call: ApiCall<R>) => Promise<unknown>): void
+  act<const R extends ApiAction>(route: R, handler: (call: ApiCall<R>) => Promise<void>): void
   /** Every route of the listener. */
   readonly table: readonly Route[]
 }

@@ -36,7 +36,7 @@ export function addApiSessions(api: Api, ports: SessionPorts): void {
     summaries: { list: 'List the sessions of all identities', one: 'Read a session' },
     fields: API_SESSION_FIELDS,
     replies: { one: ApiSessionReply, list: ApiSessionListReply },
-    list: (query) => listSessions(ports, query),
+    list: (query) => listSessions(ports, undefined, query),
     find: (id: ApiSessionId) => findSession(ports, id),
     show,
   })

@@ -57,7 +57,7 @@ function lasting(name: string, seconds: number) {
 function named(name: string) {
   const read = (head: RequestHead) => cookieOf(head, name)
   const clear = () => hostCookie(name, '', 0)
-  /** For a cookie that is no longer valid. One that was not sent is left alone, because it may be valid. */
+  /** A cookie that was not sent is left alone: it may be valid, or there may be none. */
   const clearIfSent = (head: RequestHead) => (read(head) === undefined ? [] : [clear()])
   return { read, clear, clearIfSent }
 }

@@ -63,7 +63,8 @@ export function siteOf(plan: SitePlan): Site {
 }
 
 export const SITE_ROUTE = {
-  // These pages never send a challenge (R071): a user without a cookie is redirected to the login.
+  // These pages never send a challenge (R071): a user without a cookie is redirected to the login, and a token in a form
+  // is not a session.
   access: 'public',
   face: { json: 'api', pages: true },
 } as const satisfies Partial<Route>

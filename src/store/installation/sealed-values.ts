@@ -19,7 +19,7 @@ export function sqlSealedValues(db: Kysely<Tables>): SealedValues {
           select ${key} as key, ${context} as context, ${sql.ref(column)} as sealed
           from ${sql.table(table)} where ${sql.ref(column)} is not null
         `.execute(db)
-        values.push(...rows.map((row) => ({ purpose, ...row })))
+        for (const row of rows) values.push({ purpose, ...row })
       }
       return values
     },

@@ -226,7 +226,7 @@ function later(column: 'last_activity_at' | 'expires_at' | 'tokens_end_at', time
 export function sessionRow(session: ApiSession): ApiSessionRow {
   const { primary, secondary } = session
   const oidcSession = session.kind === 'oidc' ? session : undefined
-  const legacySession = session.kind === 'legacy' ? session : undefined
+  const legacySession = session.kind === 'oidc' ? undefined : session
   const proven: ReturnType<typeof PROVEN> = {
     primary: proofOf(primary),
     extJwt: secondary.extJwt,

@@ -52,6 +52,7 @@ function assertBlocked(reply: Reply): number {
 }
 
 describe('a wrong code', () => {
+  // Together they have more failures than one address may have in a minute.
   const held = forAll((t) =>
     startHeld(t, { config: { edge: { limits: { failuresPerAddress: 0 } } } }),
   )

@@ -16,7 +16,8 @@ export function cpuMilliseconds({ process: child }: Pick<Child, 'process'>): num
   for (const thread of readdirSync(`/proc/${child.pid}/task`)) {
     const file = files.get(thread) ?? openSync(`/proc/${child.pid}/task/${thread}/schedstat`, 'r')
     files.set(thread, file)
-    nanoseconds += Number(text.toString('latin1', 0, readSync(file, text, 0, 64, 0)).split(' ')[0])
+    const length = readSync(file, text, 0, text.length, 0)
+    nanoseconds += Number(text.toString('latin1', 0, length).split(' ')[0])
   }
   return nanoseconds / 1e6
 }

@@ -32,7 +32,7 @@ export async function findSessions(
     ...(program === '' ? [] : [contains('userAgent', program)]),
   ]
   const filter: Filter = { op: 'and', parts }
-  return listSessions(ports, parts.length === 0 ? query : { ...query, filter })
+  return listSessions(ports, undefined, parts.length === 0 ? query : { ...query, filter })
 }
 
 async function namedLike({ identities }: FindPorts, text: string): Promise<readonly IdentityId[]> {

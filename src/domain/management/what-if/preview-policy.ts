@@ -157,8 +157,13 @@ function withPolicy(id: AuthPolicyId, after: IdentityId | undefined): Filter {
   return after === undefined ? hasPolicy : allOf(hasPolicy, compares('id', '>', after))
 }
 
+type JudgedRules = Pick<
+  Rules,
+  'policy' | 'demands' | 'signer' | 'signers' | 'ca' | 'cas' | 'isStale'
+>
+
 /** The rules as they are, but with this version of the policy. */
-function rulesWith(rules: Rules, policy: AuthPolicy): Rules {
+function rulesWith(rules: Rules, policy: AuthPolicy): JudgedRules {
   const demands = demandsOf(policy, rules.signers(), rules.cas())
   return {
     ...rules,
@@ -200,7 +205,7 @@ function createJudge(ports: WhatIfPorts, { current, next }: PlannedPolicy) {
     tally: Tally,
   ): Promise<boolean> {
     const ways = await waysToSignIn(identity, registered, surroundings)
-    const refusalIn = (rules: Rules, policy: AuthPolicy) => (way: (typeof ways)[number]) =>
+    const refusalIn = (rules: JudgedRules, policy: AuthPolicy) => (way: (typeof ways)[number]) =>
       refuseProof(way, policy, rules, now) ??
       (isSecondaryWithdrawn(policy, rules) ? ('signer-disabled' as const) : undefined)
     const worked = ways.filter((way) => refusalIn(before, current)(way) === undefined)

@@ -14,10 +14,10 @@ import { kindOfNew } from '../../management-api/enrollments.ts'
 import { chosenOf } from '../../management-api/identities.ts'
 import type { Fields } from '../../reading/fields.ts'
 import type { ConsoleCall, ConsoleRoutes } from '../console-route.ts'
+import { addNewForm } from '../new-form.ts'
 import type { ConsolePorts } from '../ports.ts'
 import { refusedField } from '../refusal-text.ts'
 import { isChecked, textIn } from '../rules/form-fields.ts'
-import { addNewForm } from '../rules/or-again.ts'
 import { invitationAnswer } from './invitation-answer.ts'
 
 export function addInvite(routes: ConsoleRoutes, ports: ConsolePorts): void {

@@ -26,11 +26,12 @@ import { readBody } from '../../edge-api/read-body.ts'
 import { chosenOf, chosenOfCa } from '../../management-api/rules/cas.ts'
 import type { Fields } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes } from '../console-route.ts'
+import { addNewForm } from '../new-form.ts'
 import type { ConsolePorts } from '../ports.ts'
 import { refusedField } from '../refusal-text.ts'
 import { backAfter, type Edited, pick, saveForm, storedForm } from '../stored-form.ts'
 import { linesIn, textIn, wholeIn } from './form-fields.ts'
-import { addNewForm, orAgain } from './or-again.ts'
+import { orAgain } from './or-again.ts'
 import { readTags, writeTags } from './tags-text.ts'
 
 const ONE = `${CAS_PATH}/:id`

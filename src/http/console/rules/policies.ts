@@ -34,10 +34,10 @@ import { readBody } from '../../edge-api/read-body.ts'
 import { chosenOf } from '../../management-api/rules/auth-policies.ts'
 import type { Fields } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes, consolePage } from '../console-route.ts'
+import { addNewForm } from '../new-form.ts'
 import type { ConsolePorts } from '../ports.ts'
 import { AskFirst, backAfter, type Edited, saveForm, storedForm } from '../stored-form.ts'
 import { isChecked, wholeIn } from './form-fields.ts'
-import { addNewForm } from './or-again.ts'
 import { readTags, writeTags } from './tags-text.ts'
 
 const ONE = `${POLICIES_PATH}/:id`

@@ -32,11 +32,12 @@ import { readBody } from '../../edge-api/read-body.ts'
 import { chosenOf, chosenOfSigner } from '../../management-api/rules/external-jwt-signers.ts'
 import type { Fields } from '../../reading/fields.ts'
 import { backTo, type ConsoleCall, type ConsoleRoutes, consolePage } from '../console-route.ts'
+import { addNewForm } from '../new-form.ts'
 import type { ConsolePorts } from '../ports.ts'
 import { refusedField } from '../refusal-text.ts'
 import { backAfter, type Edited, pick, saveForm, storedForm } from '../stored-form.ts'
 import { textIn } from './form-fields.ts'
-import { addNewForm, orAgain } from './or-again.ts'
+import { orAgain } from './or-again.ts'
 import { readTags, writeTags } from './tags-text.ts'
 
 const ONE = `${SIGNERS_PATH}/:id`

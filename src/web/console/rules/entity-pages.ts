@@ -45,7 +45,7 @@ export interface EntityForm {
   /** Above the form. */
   readonly before?: HtmlValue
   /** Below its button. */
-  readonly hint?: HtmlValue
+  readonly hint?: Exclude<HtmlValue, false>
 }
 
 export function entityForm(frame: ConsoleFrame, one: EntityForm): SafeHtml {

@@ -7,7 +7,7 @@ interface Field<Value extends FieldValue = string> {
   readonly name: string
   readonly label: string
   readonly value: Value
-  readonly hint?: HtmlValue
+  readonly hint?: Exclude<HtmlValue, false>
   /** Why this field was refused. */
   readonly fault?: string | undefined
   /** What another administrator has entered here meanwhile (D-480). */
