@@ -40,6 +40,9 @@ import { addReads } from './entity-reads.ts'
 const ALL = '/authenticators'
 const ONE = `${ALL}/:id` as const
 
+/** The names of `fixedFields`. */
+export const FIXED = ['method', 'identityId'] as const
+
 const RESET = 'The sessions that were begun with it end, and a lock is lifted.'
 
 const CREDENTIAL_CODES = [
@@ -87,7 +90,7 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
       access: 'admin',
       summary: 'Replace a password or a certificate',
       description: RESET,
-      body: deferredBody(NewAuthenticator, { mayOmit: ['method', 'identityId'] }),
+      body: deferredBody(NewAuthenticator, { mayOmit: FIXED }),
       codes: [...CREDENTIAL_CODES, 'LAST_ADMINISTRATOR'],
     },
     async ({ path, body, input, caller }) => {
@@ -104,7 +107,7 @@ export function addAuthenticators(api: Api, ports: ManagementPorts): void {
       access: 'admin',
       summary: 'Change a password or a certificate',
       description: RESET,
-      body: deferredBody(ChangedAuthenticator),
+      body: deferredBody(ChangedAuthenticator, { mayOmit: FIXED }),
       codes: [...CREDENTIAL_CODES, 'LAST_ADMINISTRATOR'],
     },
     async ({ path, body, input, caller }) => {

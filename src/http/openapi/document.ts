@@ -169,7 +169,8 @@ function requestBody(
   const mayOmit = body.kind === 'deferred' ? body.mayOmit : undefined
   const text = body.kind === 'fields' ? body.text : undefined
   const isPatch = method === 'PATCH' || (body.kind === 'deferred' && body.isPatch === true)
-  const written = shape && (isPatch ? schemas.ofPatch(shape) : schemas.ofRequest(shape, mayOmit))
+  const written =
+    shape && (isPatch ? schemas.ofPatch(shape, mayOmit) : schemas.ofRequest(shape, mayOmit))
   const content = reads.flatMap((kind) => {
     const schema = kind === 'json' || kind === 'form' ? written : { type: 'string' }
     return BODY_TYPES[kind].map((type) => [type, { schema }])

@@ -12,8 +12,8 @@ export type NamedShapes = Readonly<Record<string, z.ZodType>>
 export interface SchemaWriter {
   /** The schema of a request; without `mayOmit`, everything that the shape requires is required. */
   ofRequest(shape: z.ZodType, mayOmit?: readonly string[]): JsonSchema
-  /** The schema of a patch (RFC 7396) whose result has the shape. */
-  ofPatch(shape: z.ZodType): JsonSchema
+  /** The schema of a patch (RFC 7396) whose result has the shape; what is in `mayOmit` stays as it is. */
+  ofPatch(shape: z.ZodType, mayOmit?: readonly string[]): JsonSchema
   /** The schema of a response. */
   ofReply(shape: z.ZodType): JsonSchema
   /** Every named schema that has been referred to so far. */
@@ -65,7 +65,8 @@ export function createSchemaWriter(named: NamedShapes, answers: 'open' | 'closed
       const schema = write(shape, 'input')
       return mayOmit === undefined ? schema : withoutRequired(resolve(schema), mayOmit)
     },
-    ofPatch: (shape) => patchOf(resolve(write(shape, 'input'))),
+    ofPatch: (shape, mayOmit = []) =>
+      patchOf(withoutRequired(resolve(write(shape, 'input')), mayOmit)),
     ofReply: (shape) => write(shape, 'output'),
     components,
   }

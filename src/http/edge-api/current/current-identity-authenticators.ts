@@ -23,6 +23,7 @@ import type { AuthenticatorDetail } from '../../../domain/identities/authenticat
 import { AUTHENTICATOR_FIELDS } from '../../../domain/lists/fields.ts'
 import {
   authenticatorBody,
+  FIXED,
   fixedFields,
   patchedCredential,
   secretOf,
@@ -80,7 +81,7 @@ export function addCurrentIdentityAuthenticators(api: Api, ports: AccountPorts):
       path: ONE,
       access: 'session',
       summary: 'Replace your own password',
-      body: deferredBody(ReplacedOwn, { mayOmit: ['method', 'identityId', 'certPem', 'username'] }),
+      body: deferredBody(ReplacedOwn, { mayOmit: [...FIXED, 'certPem', 'username'] }),
     },
     async ({ path, body, input, session, caller }) => {
       const replaced = (current: domain.Authenticator) =>
@@ -96,7 +97,7 @@ export function addCurrentIdentityAuthenticators(api: Api, ports: AccountPorts):
       path: ONE,
       access: 'session',
       summary: 'Change your own password',
-      body: deferredBody(ChangedOwn),
+      body: deferredBody(ChangedOwn, { mayOmit: FIXED }),
     },
     async ({ path, body, input, session, caller }) => {
       const changed = (current: domain.Authenticator) =>
