@@ -80,7 +80,7 @@ function reasonOf(issue: Issue): string {
     case 'too_big':
       return tooBig(issue.origin, issue.maximum)
     case 'invalid_value':
-      return `must be one of ${issue.values.join(', ')}`
+      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`
     case 'invalid_key':
       return 'has a name that is too long, empty or not one line of text'
     case 'invalid_union':

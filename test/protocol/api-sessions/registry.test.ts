@@ -201,6 +201,9 @@ test('API 3.3: end-all wants to be confirmed, to the letter', async (t) => {
   ] as const) {
     const reply = await admin.call('POST', '/api-sessions/end-all', json)
     assertRefused(reply, 400, 'COULD_NOT_VALIDATE', field)
+    if (field === 'confirm' && 'confirm' in json) {
+      assert.equal(reply.json().error.cause.reason, 'must be true')
+    }
   }
   assertRefused(
     await admin.call('POST', '/api-sessions/end-all'),
