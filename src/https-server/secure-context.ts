@@ -17,6 +17,17 @@ export interface TlsVersions {
 
 type TlsVersion = 'TLSv1.2' | 'TLSv1.3'
 
+/** D-329. All cipher suites of TLS 1.3, and those of TLS 1.2 with forward secrecy and authenticated encryption. */
+export const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  ...['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'].flatMap((cipher) => [
+    `ECDHE-ECDSA-${cipher}`,
+    `ECDHE-RSA-${cipher}`,
+  ]),
+].join(':')
+
 /**
  * Makes OpenSSL look for a revocation list of every CA and find none, so that it never considers a client certificate
  * authorized. Otherwise Node 24 hides the intermediates that the client sent, which our own check needs. It also means
@@ -41,6 +52,7 @@ export function secureContext(tls: TlsVersions, material: TlsMaterial) {
     crl: EMPTY_CRL,
     minVersion: tls.minVersion,
     maxVersion: tls.maxVersion,
+    ciphers: CIPHERS,
     // D-21: a resumed connection shows the wrong certificate, so resumption is disabled.
     secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
   }

@@ -86,7 +86,7 @@ function isPollOfDevice(code: string): boolean {
   return ['AUTHORIZATION_PENDING', 'SLOW_DOWN'].includes(code)
 }
 
-test('docs/errors.md has an anchor forevery code, and one code for each anchor', () => {
+test('docs/errors.md has an anchor for every code, and one code for each anchor', () => {
   const anchors = PAGE.matchAll(/<a id="(\w+)"><\/a>`(\w+)`/g)
   assert.deepEqual(
     Array.from(anchors, ([, anchor, code]) => ({ anchor, code })),

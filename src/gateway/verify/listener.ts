@@ -18,6 +18,7 @@ import { LARGEST_HEADERS } from '../../https-server/http2.ts'
 import { written } from '../../https-server/https-server.ts'
 import { answerPlainHttp, type PlainRequest } from '../../https-server/plain-http.ts'
 import { answerAtHttps } from '../../https-server/plain-http-answer.ts'
+import { CIPHERS } from '../../https-server/secure-context.ts'
 import { answerWith } from '../browser/as-page.ts'
 import { NOT_STORED } from '../browser/pages.ts'
 import { writeToBrowser } from '../browser/send.ts'
@@ -109,7 +110,8 @@ export async function startVerifyListener(
 }
 
 function tlsOf({ certificatePem, keyPem }: ListenerCertificate) {
-  return { cert: certificatePem, key: keyPem.reveal(), minVersion: 'TLSv1.2' } as const
+  const key = keyPem.reveal()
+  return { cert: certificatePem, key, minVersion: 'TLSv1.2', ciphers: CIPHERS } as const
 }
 
 /** A proxy that is configured with `http://` would see a connection that breaks, and its operator no reason. D-413. */

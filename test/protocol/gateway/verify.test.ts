@@ -15,6 +15,7 @@ import {
   type Visitor,
 } from '../../support/edge/gateway-visitor.ts'
 import { plainClient } from '../../support/edge/plain-client.ts'
+import { connectRaw } from '../../support/edge/raw-connection.ts'
 import { startRealEdge, travel } from '../../support/edge/real-edge.ts'
 import { enrollRouter } from '../../support/edge/router-identity.ts'
 import { httpClient, type Reply } from '../../support/http-client.ts'
@@ -298,6 +299,10 @@ test('a listener for proxies on other machines has TLS, and follows the certific
     socket.destroy()
     return { status, shown }
   }
+  // D-329.
+  const weak = { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-SHA' } as const
+  const refused = connectRaw(service, { at: url, ...weak })
+  await assert.rejects(refused, { code: /ALERT_HANDSHAKE_FAILURE$/ })
   const fingerprint = (pem: string) => new X509Certificate(pem).fingerprint256
   assert.deepEqual(await ask(), { status: 401, shown: fingerprint(made.identity.cert) })
   const { identity: next } = await enrollRouter(service, 'gw2')

@@ -48,6 +48,20 @@ test('TLS 1.2 and 1.3 are spoken by default, and nothing older (R111)', async (t
   await assert.rejects(statusOver(service, old), { code: REFUSED_VERSION })
 })
 
+test('D-329: TLS 1.2 is spoken with authenticated encryption alone', async (t) => {
+  const service = await startService(t)
+  const over = (ciphers: string) => statusOver(service, { ...only('TLSv1.2'), ciphers })
+  for (const cipher of ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305']) {
+    assert.equal(await over(`ECDHE-ECDSA-${cipher}`), 200, cipher)
+  }
+  for (const cipher of ['AES128-SHA', 'AES256-SHA', 'AES128-SHA256', 'AES256-SHA384']) {
+    await assert.rejects(over(`ECDHE-ECDSA-${cipher}`), { code: NO_CIPHER }, cipher)
+  }
+})
+
+/** The alert handshake_failure, RFC 5246 §7.2.2. */
+const NO_CIPHER = /ALERT_HANDSHAKE_FAILURE$/
+
 test('minTLSVersion refuses what is older', async (t) => {
   const service = await startService(t, { config: withOptions({ minTLSVersion: 'TLS1.3' }) })
   assert.equal(await statusOver(service, only('TLSv1.3')), 200)
@@ -63,7 +77,7 @@ test('maxTLSVersion refuses what is newer', async (t) => {
 /** The alert protocol_version, RFC 8446 §6.2. */
 const REFUSED_VERSION = 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'
 
-test('the certificate is of our own CA and forevery name of the bind points', async (t) => {
+test('the certificate is of our own CA and for every name of the bind points', async (t) => {
   const service = await startService(t)
   const { socket } = await connectRaw(service)
   assert.equal(socket.authorized, true)
