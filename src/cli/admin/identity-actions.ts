@@ -118,10 +118,13 @@ export async function endSessions(
   })
 }
 
+/** A session takes up to a millisecond, and the response is about all of them. */
+const ENDING_MILLISECONDS = 30 * 60_000
+
 /** The session of the caller ends too, so the confirmations are asked for without it. */
 async function endEverySession(values: ConfirmedValues, io: Io): Promise<ExitCode> {
   const seconds = secondsOf(values)
-  const api = await openApi(values, io)
+  const api = await openApi(values, io, { timeoutMilliseconds: ENDING_MILLISECONDS })
   const anonymous = await openAnonymous(values, io)
   await confirm('End the sessions of all identities, including your own?', values, io)
   await api.send('POST', '/api-sessions/end-all', { confirm: true })

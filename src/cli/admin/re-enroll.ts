@@ -27,7 +27,7 @@ export async function reEnroll(
     throw new Misuse(`--method must be one of ${Object.keys(METHODS).join(', ')}`)
   }
   const seconds = secondsOf(values)
-  const api = await openApi(values, io, (field) => OPTIONS[field])
+  const api = await openApi(values, io, { optionFor: (field) => OPTIONS[field] })
   const authenticators = resourceOf('authenticator')
   const among = method === undefined ? undefined : `method = "${METHODS[method]}"`
   const row = await findNamed(api, authenticators, name, among)

@@ -26,7 +26,7 @@ export const resetMfa = resetBy(
 function resetBy(method: string, what: string) {
   return async (values: ResetValues, io: Io, [name = '']: readonly string[]): Promise<ExitCode> => {
     const { 'expires-at': expiresAt } = values
-    const api = await openApi(values, io, (field) => OPTIONS[field])
+    const api = await openApi(values, io, { optionFor: (field) => OPTIONS[field] })
     const identity = await findNamed(api, resourceOf('identity'), name)
     const body = { method, identityId: idOf(identity) }
     const made = await api.send(

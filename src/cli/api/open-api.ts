@@ -10,15 +10,21 @@ export interface SessionValues {
   readonly json?: boolean
 }
 
+interface ApiOptions {
+  /** Which option a field of a body came from. */
+  readonly optionFor?: (field: string) => string | undefined
+  readonly which?: 'client' | 'management'
+  /** How long each request may take, if not as long as usual. */
+  readonly timeoutMilliseconds?: number
+}
+
 /** Throws CommandFailed if there is no login, and ClientErrors. */
 export async function openApi(
   values: SessionValues,
   io: Io,
-  /** Which option a field of a body came from. */
-  optionFor?: (field: string) => string | undefined,
-  which: 'client' | 'management' = 'management',
+  { optionFor, which = 'management', timeoutMilliseconds }: ApiOptions = {},
 ): Promise<EdgeApi> {
-  const session = await openSession(values, io)
+  const session = await openSession(values, io, timeoutMilliseconds)
   return createEdgeApi(
     {
       call: (path, given) => withProgress(io, 'Waiting for the server', session.call(path, given)),

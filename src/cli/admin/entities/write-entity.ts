@@ -28,7 +28,7 @@ export async function createEntity(
   if (isNamed && name === undefined && values.body === undefined) {
     throw new Misuse(`"create ${resource.one}" needs a NAME`)
   }
-  const api = await openApi(values, io, (path) => optionFor(fields, path))
+  const api = await openApi(values, io, { optionFor: (path) => optionFor(fields, path) })
   const whole = values.body === undefined ? undefined : await readJson(values.body, io)
   const given = {
     ...(name === undefined ? {} : { name }),
@@ -71,7 +71,7 @@ export async function updateEntity(
 
 /** Opens the API, and reads what `--body` and the options of these fields change. */
 export async function openChange(fields: readonly Field[], values: WriteValues, io: Io) {
-  const api = await openApi(values, io, (path) => optionFor(fields, path))
+  const api = await openApi(values, io, { optionFor: (path) => optionFor(fields, path) })
   const whole = values.body === undefined ? {} : await readJson(values.body, io)
   const given = await bodyOf(fields, values as OptionValues, readersOf(api, io))
   const body: Body = { ...whole, ...given }

@@ -22,7 +22,7 @@ export const createRouter: Run<RouterValues> = async (values, io, [name = '']) =
   const { host: hosts, out } = values
   if (hosts === undefined)
     throw new Misuse('"create router" needs --host: where the gateway is reached')
-  const api = await openApi(values, io, (path) => OPTIONS[path])
+  const api = await openApi(values, io, { optionFor: (path) => OPTIONS[path] })
   const place = out === undefined ? undefined : await reserve(io.resolve(out))
   const body = { name, type: 'Router', isAdmin: false, hosts, enrollment: { ott: true } }
   const made = await api.send('POST', '/identities', body).catch(async (error: unknown) => {

@@ -66,7 +66,7 @@ export async function renewRecoveryCodes(values: SessionValues, io: Io): Promise
   return EXIT.ok
 }
 
-const openOwn = (values: SessionValues, io: Io) => openApi(values, io, undefined, 'client')
+const openOwn = (values: SessionValues, io: Io) => openApi(values, io, { which: 'client' })
 
 async function isVerified(api: EdgeApi): Promise<boolean> {
   try {

@@ -13,7 +13,7 @@ import { TRIES } from '../ask-password.ts'
 const PATH = '/current-identity/authenticators'
 
 export async function changePassword(values: SessionValues, io: Io): Promise<ExitCode> {
-  const api = await openApi(values, io, (field) => NAMES[field], 'client')
+  const api = await openApi(values, io, { optionFor: (field) => NAMES[field], which: 'client' })
   const { rows } = await api.list(PATH, { filter: 'method = "updb"' })
   const [own] = rows
   if (own === undefined) {
