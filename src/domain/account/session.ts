@@ -15,7 +15,7 @@ import { Failure } from '../../errors/catalogue.ts'
 import { bearerInvalid } from '../../protocol/challenge.ts'
 import type { Issuer } from '../../protocol/oidc.ts'
 import { authenticateCall } from '../calls/authenticate-call.ts'
-import { type CallNeeds, type CallSession, findSession } from '../sessions/call-session.ts'
+import { type CallNeeds, type CallSession, findCallSession } from '../sessions/call-session.ts'
 import type { AccountPorts } from './ports.ts'
 
 /** D-162: how long a login counts as fresh. */
@@ -66,7 +66,7 @@ export async function isFreshLogin(
   ports: Pick<AccountPorts, 'brand' | 'clock' | 'apiSessions'>,
   call: CallSession,
 ): Promise<boolean> {
-  const session = await findSession(ports, ports, call)
+  const session = await findCallSession(ports, ports, call)
   return plus(session.primary.at, FRESH) > ports.clock.now()
 }
 

@@ -10,7 +10,7 @@ import { record, recordEvent } from '../audit/record.ts'
 import type { AuthRequestKey, CodeIssued } from '../login/request/auth-request.ts'
 import { NO_REDIRECT } from '../login/request/verified-redirect.ts'
 import type { ApiSession } from '../sessions/api-session.ts'
-import { type CallSession, findSession, holdSession } from '../sessions/call-session.ts'
+import { type CallSession, findCallSession, holdSession } from '../sessions/call-session.ts'
 import { type DeviceCode, userCodeHash } from './device-code.ts'
 import type { DevicePorts } from './ports.ts'
 import type { UserCode } from './user-code.ts'
@@ -76,7 +76,7 @@ export async function answerDevice(
   if (!(await isFreshLogin(ports, session))) return 'stale'
   const device = await findDevice(ports, asked)
   if (typeof device === 'string') return device
-  const approver = await findSession(ports, ports, session)
+  const approver = await findCallSession(ports, ports, session)
   if (answer === 'approved' && !canBeHanded(approver)) return 'certificate'
   const now = clock.now()
   const { identityId } = approver

@@ -52,8 +52,8 @@ export async function holdSession(
   return orSessionGone(ports, call, await apiSessions.hold(call.sessionId))
 }
 
-/** Reads it without a lock. Throws UNAUTHORIZED if it has ended. */
-export async function findSession(
+/** Reads the session of the call without a lock. Throws UNAUTHORIZED if it has ended. */
+export async function findCallSession(
   ports: { readonly brand: string },
   { apiSessions }: Pick<Stores, 'apiSessions'>,
   call: Pick<CallSession, 'sessionId' | 'kind'>,

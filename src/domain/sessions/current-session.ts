@@ -7,7 +7,7 @@ import type { EnrolledPorts } from '../factors/second-factor.ts'
 import type { Identity } from '../identities/identity.ts'
 import { preferredUsername } from '../identities/preferred-username.ts'
 import type { AuthPolicy } from '../policies/auth-policy.ts'
-import { type CallSession, findSession, orSessionGone, sessionGone } from './call-session.ts'
+import { type CallSession, findCallSession, orSessionGone, sessionGone } from './call-session.ts'
 import { endSession } from './ending/end-session.ts'
 import type { SessionPorts } from './ports.ts'
 import { describeSessions, type SessionDetail } from './session-detail.ts'
@@ -16,7 +16,7 @@ export async function currentSession(
   ports: EnrolledPorts & Pick<SessionPorts, 'brand' | 'apiSessions' | 'identities' | 'rules'>,
   call: CallSession,
 ): Promise<SessionDetail> {
-  const [detail] = await describeSessions(ports, [await findSession(ports, ports, call)])
+  const [detail] = await describeSessions(ports, [await findCallSession(ports, ports, call)])
   return orSessionGone(ports, call, detail)
 }
 

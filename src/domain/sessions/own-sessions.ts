@@ -10,7 +10,7 @@ import { BATCH_ROWS, type PageOf } from '../paging.ts'
 import { notFound } from '../refusals.ts'
 import type { Stores } from '../stores.ts'
 import type { ApiSession } from './api-session.ts'
-import { type CallSession, findSession, holdSession } from './call-session.ts'
+import { type CallSession, findCallSession, holdSession } from './call-session.ts'
 import { type EndedTogether, endSessionsWithin } from './ending/end-session.ts'
 import { existingSessions } from './ending/existing-sessions.ts'
 import type { EndingPorts } from './ending/ports.ts'
@@ -36,7 +36,7 @@ export async function endOwnSession(
 ): Promise<void> {
   await ports.transaction(async (tx) => {
     // A caller whose own session has just ended must not end others.
-    await findSession(ports, tx, call)
+    await findCallSession(ports, tx, call)
     const session = await tx.apiSessions.find(id)
     if (session?.identityId !== call.identityId) throw notFound()
     await endInSession(ports, tx, call, { sessions: [session] }, 'holder', caller)
@@ -59,7 +59,7 @@ export async function endOtherSessions(
   const existing = await transaction((tx) => existingSessions(tx, of, ports.clock.now()))
   for (let isMore = true; isMore; ) {
     await transaction(async (tx) => {
-      await findSession(ports, tx, call)
+      await findCallSession(ports, tx, call)
       const query = { limit: BATCH_ROWS, offset: 0 }
       const { rows } = await tx.apiSessions.list(existing, query)
       isMore = rows.length === BATCH_ROWS

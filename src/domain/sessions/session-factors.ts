@@ -38,7 +38,7 @@ import type { ApiSession } from './api-session.ts'
 import { succeeded } from './authenticate-legacy.ts'
 import {
   type CallSession,
-  findSession,
+  findCallSession,
   holdSession,
   orSessionGone,
   sessionGone,
@@ -91,7 +91,7 @@ export async function startEnrollmentInSession<Id extends SecondFactorId>(
   ports: MfaPorts,
   one: SessionFactor<Id> & AtHost,
 ): Promise<StartedEnrollment<FactorSetups[Id]>> {
-  await refuseAround(ports, ports, one, await findSession(ports, ports, one.session))
+  await refuseAround(ports, ports, one, await findCallSession(ports, ports, one.session))
   const enrollee = await enrolleeOf(ports, one)
   const started = await secondFactor(one.factor).enrollment.start(ports, enrollee)
   if (started === 'gone') throw sessionGone(ports.brand, one.session)
@@ -121,7 +121,7 @@ export async function verifyEnrollmentInSession(
 ): Promise<Passkey | undefined> {
   const { identityId, sessionId } = one.session
   const { enrollment } = secondFactor(one.factor)
-  await refuseAround(ports, ports, one, await findSession(ports, ports, one.session))
+  await refuseAround(ports, ports, one, await findCallSession(ports, ports, one.session))
   const verdict = await enrollment.prove(ports, { ...proverOf(one), caller }, answer)
   if (verdict.verdict === 'not-started') throw new Failure('MFA_ENROLLMENT_NOT_STARTED')
   if (verdict.verdict !== 'matches') throw await refuse(ports, one, verdict, caller)
