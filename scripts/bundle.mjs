@@ -31,9 +31,6 @@ export async function bundleProgram(folder, addressOf) {
     },
     folder,
     addressOf,
-    // V8 keeps the text of what it runs. Names stay, for stack traces.
-    minifyWhitespace: true,
-    legalComments: 'none',
     plugins: [leaveOutside()],
   })
   await refuseWideText(folder)
@@ -49,6 +46,9 @@ export async function bundle({ folder, addressOf, plugins = [], ...options }) {
     format: 'esm',
     platform: 'node',
     target: 'esnext',
+    // V8 keeps the text of what it runs. Names stay, for stack traces.
+    minifyWhitespace: true,
+    legalComments: 'none',
     // For packages that are CommonJS.
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",

@@ -50,7 +50,8 @@ const KINDS = {
       'test/protocol/errors/!(no-server-errors).test.ts',
       'test/store/sqlite.test.ts',
     ],
-    shards: 6,
+    shards: 4,
+    isInMemory: true,
   },
 }
 /** How many of these processes run at a time, of any kind: each waits for a third of its time, and no core should. */
@@ -76,12 +77,14 @@ const kinds = names.map((kind) => ({
 const texts = new Map(
   kinds.flatMap(({ files }) => files).map((file) => [file, readFileSync(file, 'utf8')]),
 )
+const inMemory = new Set(kinds.flatMap(({ kind, files }) => (KINDS[kind].isInMemory ? files : [])))
+const memory = inMemory.size > 0 ? memoryFolder() : undefined
 const needsPostgres = [...texts.values()].some((text) =>
   /startPostgres|migratedDatabase/.test(text),
 )
 // One server for all files: each has its own databases in it, and a server for each would take most of the time.
 const postgres = needsPostgres
-  ? await (await import('../test/support/stores/postgres.ts')).startPostgres()
+  ? await (await import('../test/support/stores/postgres.ts')).startPostgres(memory)
   : undefined
 const startsPrograms = [...texts.values()].some((text) => text.includes('/process/'))
 const programs = startsPrograms ? await bundle() : undefined
@@ -103,11 +106,9 @@ const env = {
 const typical = new Map(
   kinds.flatMap(({ kind, files }) => files.map((file) => [file, KINDS[kind].typical ?? 1])),
 )
-const inMemory = new Set(kinds.flatMap(({ kind, files }) => (KINDS[kind].isInMemory ? files : [])))
-const memory = inMemory.size > 0 ? memoryFolder() : undefined
 try {
   // The longest first, so that no process is left alone at the end.
-  const lanes = kinds
+  const lanes = sharing(kinds)
     .flatMap(({ files, shards }) => lanesOf(files, shards))
     .toSorted((a, b) => secondsOf(b) - secondsOf(a))
   const silence = longestSilence(Number(env.LATCHKEY_TEST_ROUNDS))
@@ -140,6 +141,14 @@ function recorded(progress) {
   }
 }
 
+/** Files of all kinds in memory share processes: one that has run some has loaded and compiled what others need. */
+function sharing(kinds) {
+  const together = kinds.filter(({ kind }) => KINDS[kind].isInMemory)
+  const files = together.flatMap((kind) => kind.files)
+  const shards = Math.max(0, ...together.map((kind) => kind.shards))
+  return [{ files, shards }, ...kinds.filter(({ kind }) => !KINDS[kind].isInMemory)]
+}
+
 /** The files of each process, so that those of a kind take about the same time. */
 function lanesOf(files, shards) {
   const isIsolated = (file) => /^\/\/ Isolated: \S/m.test(texts.get(file))
@@ -163,13 +172,14 @@ function secondsOf(lane) {
   return lane.reduce((sum, file) => sum + (SECONDS[file] ?? typical.get(file)), 0)
 }
 
-/** The environment of a process that runs these files, which are of one kind. */
+/** The environment of a process that runs these files, which are all in memory or all on the disk. */
 function envOf([file]) {
-  return memory !== undefined && inMemory.has(file) ? { TMPDIR: memory, ...env } : env
+  return memory !== undefined && inMemory.has(file) ? { ...env, TMPDIR: memory } : env
 }
 
-/** Returns a new folder in memory, or undefined if the system has none with enough room. */
+/** Returns a new folder in memory, or undefined if somebody named another or the system has none with enough room. */
 function memoryFolder() {
+  if (process.env.TMPDIR !== undefined) return undefined
   try {
     const { bavail, bsize } = statfsSync(MEMORY)
     if (bavail * bsize < ROOM) return undefined

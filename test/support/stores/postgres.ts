@@ -39,10 +39,10 @@ export interface Postgres {
 
 let running: Promise<Postgres> | undefined
 
-/** Starts the server, or hands out the one that this process has started already. */
-export function startPostgres(): Promise<Postgres> {
+/** Starts the server, or hands out the one that this process has started already. `parent`: of its folder. */
+export function startPostgres(parent?: string): Promise<Postgres> {
   const given = process.env['TEST_POSTGRES_URL']
-  running ??= given === undefined ? startEmbedded() : useGiven(given)
+  running ??= given === undefined ? startEmbedded({}, parent) : useGiven(given)
   return running
 }
 
@@ -143,8 +143,8 @@ export async function startReplicated(): Promise<Replicated> {
   }
 }
 
-async function startEmbedded(settings: Settings = {}): Promise<Postgres> {
-  const folder = await mkdtemp(join(tmpdir(), 'latchkey-pg-'))
+async function startEmbedded(settings: Settings = {}, parent = tmpdir()): Promise<Postgres> {
+  const folder = await mkdtemp(join(parent, 'latchkey-pg-'))
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
     const password = randomBytes(16).toString('base64url')
