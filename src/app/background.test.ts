@@ -15,13 +15,23 @@ function logged(): { log: ReturnType<typeof createLog>; lines: any[] } {
 /** Lets what was promised happen, without any time passing. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
+let uptime = 0
+
+/** From now on, timers fire and the clock of the beats moves with `tick` alone. */
+function stopTime(t: TestContext): void {
+  uptime = 0
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  t.mock.method(performance, 'now', () => uptime)
+}
+
 async function tick(t: TestContext, by: number): Promise<void> {
+  uptime += by
   t.mock.timers.tick(by)
   await settle()
 }
 
 test('a round begins when the last one has ended and its time has passed, never two at once', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+  stopTime(t)
   let begun = 0
   let end = () => {}
   const round = () => {
@@ -50,7 +60,7 @@ test('a round begins when the last one has ended and its time has passed, never 
 })
 
 test('trouble is logged when it begins and when it ends, and the work goes on', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+  stopTime(t)
   const { log, lines } = logged()
   const outcomes = [true, false, false, false, true, true, false]
   const round = async () => {
@@ -70,7 +80,7 @@ test('trouble is logged when it begins and when it ends, and the work goes on', 
 })
 
 test('stopping waits for the round under way, and none begins after it', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+  stopTime(t)
   const events: string[] = []
   let end = () => {}
   const round = async () => {
@@ -95,7 +105,7 @@ test('stopping waits for the round under way, and none begins after it', async (
 })
 
 test('D-298: work that follows changes runs when it is told of one, once for a burst', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+  stopTime(t)
   const rounds = { following: 0, other: 0 }
   let tell = () => {}
   const changes = {
@@ -123,7 +133,7 @@ test('D-298: work that follows changes runs when it is told of one, once for a b
 })
 
 test('D-298: a change that is told during a round is followed by another round', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+  stopTime(t)
   let begun = 0
   let end = () => {}
   let tell = () => {}
@@ -155,7 +165,7 @@ test('D-298: a change that is told during a round is followed by another round',
 // A busy service ends sessions faster than rounds start. If every notice put the round off, copies would become stale,
 // and every call would be refused (D-34).
 test('D-298: notices that keep arriving do not put the round off', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+  stopTime(t)
   let rounds = 0
   let tell = () => {}
   const changes = {
@@ -178,7 +188,7 @@ test('D-298: notices that keep arriving do not put the round off', async (t) => 
 })
 
 test('work that sleeps is woken, no more often than it may run', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+  stopTime(t)
   let rounds = 0
   let wake = () => {}
   const background = runInBackground(
@@ -216,7 +226,7 @@ test('a timer that fires a moment early waits for the next beat', () => {
 })
 
 test('D-306: work that follows confirms its copy while nothing was committed, and asks once for all', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+  stopTime(t)
   const seen: string[] = []
   let version = 1
   let asked = 0
@@ -239,11 +249,7 @@ test('D-306: work that follows confirms its copy while nothing was committed, an
   })
   const background = runInBackground([work('a'), work('b')], logged().log, changes)
   async function beat(): Promise<readonly string[]> {
-    // Beats follow the real clock, which the mocked timers do not move.
-    await new Promise((resolve) => setImmediate(resolve))
-    const until = performance.now() + 11
-    while (performance.now() < until);
-    await tick(t, 1_001)
+    await tick(t, 1_000)
     return seen.splice(0).sort()
   }
   assert.deepEqual(await beat(), ['a read', 'b read'])
@@ -255,7 +261,7 @@ test('D-306: work that follows confirms its copy while nothing was committed, an
 })
 
 test('D-306: after a failure the copy is read, even if nothing was committed', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+  stopTime(t)
   const seen: string[] = []
   let isBroken = false
   let tell = () => {}
@@ -282,8 +288,6 @@ test('D-306: after a failure the copy is read, even if nothing was committed', a
   const background = runInBackground([work], log, changes)
   for (const broken of [false, true, false]) {
     isBroken = broken
-    const until = performance.now() + 11
-    while (performance.now() < until);
     tell()
     await tick(t, 50)
   }
