@@ -9,9 +9,9 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { assembledStages, CHECKOUT, finalStage, textsOf } from '../support/consumers/image.ts'
 import {
   bytesBelow,
-  CHECKOUT,
   installPackage,
   OTHER_NODES,
   writeEntries,
@@ -116,10 +116,6 @@ test('the published package', async (t) => {
     assert.deepEqual({ revision, buildDate }, built)
   })
 
-  await t.test('stops when it is told to', async () => {
-    assert.equal((await service.stop()).code, 0)
-  })
-
   await t.test('keeps its own Node, and stays small', async () => {
     assert.ok(!existsSync(join(consumer.folder, 'node_modules', '.bin', 'node')))
     assert.deepEqual(
@@ -131,7 +127,6 @@ test('the published package', async (t) => {
   })
 
   await t.test('logs in, refreshes and runs a router, as ES module and as CommonJS', async (t) => {
-    const service = await startChild(t)
     const { identityId, certificate } = await enrollRouter(t, await administrate(service))
     const router = {
       id: identityId,
@@ -162,6 +157,9 @@ test('the published package', async (t) => {
         })
       }
     }
+  })
+
+  await t.test('stops when it is told to', async () => {
     assert.equal((await service.stop()).code, 0)
   })
 
@@ -205,4 +203,33 @@ export const stop = (router: ReturnType<typeof startRouter>): Promise<void> => r
       assert.fail(stdout),
     )
   })
+})
+
+test('what the image holds runs a whole login, with nothing but the shipped libraries', async (t) => {
+  const image = join(await assembledStages(), 'image')
+  const stage = await finalStage()
+  const [entry = ''] = textsOf(stage, 'ENTRYPOINT')
+  const [node, program] = JSON.parse(entry)
+  const [workdir] = textsOf(stage, 'WORKDIR')
+  assert.equal(node, 'node')
+  assert.equal(program, `${workdir}/bin/latchkey.js`)
+  assert.deepEqual(textsOf(stage, 'CMD'), ['["run"]'])
+
+  const files = async () =>
+    (await readdir(image, { recursive: true })).filter(
+      (name) => !name.startsWith('node_modules/.cache'),
+    )
+  const before = await files()
+  const service = await startChild(t, {
+    program: join(image, 'bin/latchkey.js'),
+    cwd: image,
+    home: await missingHome(t),
+  })
+  const { access_token: token } = await logIn(service)
+  const reply = await service.call('/edge/client/v1/current-identity', bearer(token))
+  assert.equal(reply.json().data.name, 'admin')
+  assert.equal((await service.stop()).code, 0)
+  // Its root may be read-only: beside the cache, which it does without, it writes in its home alone.
+  assert.deepEqual(await files(), before)
+  assert.ok(!before.some((name) => /^node_modules\/(node-|typescript|@biomejs)/.test(name)))
 })

@@ -5,12 +5,11 @@ import { globSync } from 'node:fs'
 import { cp, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { temporaryFolder } from '../service.ts'
+import { assembledStages, CHECKOUT } from './image.ts'
 
 const run = promisify(execFile)
-export const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** `npm ci --prefix test/nodes` installs them; without it only the Node of the test is tried. */
 export const OTHER_NODES = ['20', '22', '24'].flatMap((major) =>
@@ -32,9 +31,12 @@ export async function installPackage(t: TestContext): Promise<Consumer> {
   const folder = await temporaryFolder(t)
   // npm reaches its registry by the settings of whoever runs the tests; the folder of `npm test` is not one of them.
   const { npm_config_local_prefix: _, ...env } = process.env
-  // Without checking the types, which the build of the image does (deploy.test.ts). The files are the same.
-  await run(process.execPath, ['scripts/build.mjs', '--noCheck'], { cwd: CHECKOUT, env })
-  await run('npm', ['pack', '--pack-destination', folder], { cwd: CHECKOUT, env })
+  const built = join(await assembledStages(), 'build')
+  // What else the package has, and what it must not have.
+  for (const name of ['.gitignore', 'bin', 'deploy', 'LICENSE', 'README.md', 'test/process']) {
+    await cp(join(CHECKOUT, name), join(built, name), { recursive: true })
+  }
+  await run('npm', ['pack', '--pack-destination', folder], { cwd: built, env })
   const archive = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? assert.fail()
   const manifest = { private: true, dependencies: { latchkey: `file:${archive}` } }
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest))
