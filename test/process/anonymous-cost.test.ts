@@ -120,13 +120,13 @@ interface Measured {
 async function everyRoute(t: TestContext, { service, routes, host }: Measured): Promise<void> {
   const meter = await openMeter(t, service)
   // Code that has not been compiled yet would make the first normal requests look expensive.
-  for (const { route, normal } of routes) await meter.cost(normalRequest(route, normal, host), 10)
+  for (const { route, normal } of routes) await meter.cost(normalRequest(route, normal, host), 3)
   const tooMuch: string[] = []
   for (const { name, route, normal } of routes) {
     const measure = (count: number) =>
       compare(meter, normalRequest(route, normal, host), worstRequests(route, normal, host), count)
     // On a busy machine the system may count some of the time of a few normal requests too late. Of many it counts most.
-    const first = await measure(10)
+    const first = await measure(5)
     const { what, times, of } = first.times > MOST_TIMES ? await measure(100) : first
     const line = `${name}: ${times.toFixed(1)} times (${what}), the highest of ${of}`
     t.diagnostic(line)
