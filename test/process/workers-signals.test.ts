@@ -14,27 +14,6 @@ import { spawnLatchkey, waitFor } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
 import { CHEAP_PROGRAM } from '../support/process/program.ts'
 
-test('SIGTERM lets the running requests of every worker finish', async (t) => {
-  const service = await startWorkers(t, 2)
-  const logins = [await beginSlowLogin(t, service), await beginSlowLogin(t, service)]
-  service.process.kill('SIGTERM')
-  await waitFor(
-    () => isRefused(service.port),
-    () => 'a refused connection',
-  )
-  assert.equal(service.process.exitCode, null, 'it waits for the requests')
-  const requestIds: (string | undefined)[] = []
-  for (const { connection, finish } of logins) {
-    finish()
-    const reply = await connection.reply()
-    assert.equal(reply?.status, 302, service.output.stderr)
-    requestIds.push(reply.header('x-request-id'))
-  }
-  assert.equal((await service.finished).code, 0)
-  const answered = service.logLines().filter(({ requestId }) => requestIds.includes(requestId))
-  assert.deepEqual(answered.map(({ worker }) => worker).sort(), [1, 2])
-})
-
 /** After the workers have been started, in milliseconds: Node loads, the code loads, they open the database. */
 const MOMENTS = [0, 30, 100, 200, 400, 800]
 
@@ -89,29 +68,51 @@ test('a worker that ends while it is starting ends the start, which says so', as
   assert.doesNotMatch(stderr, /^ +at /m)
 })
 
-test('SIGHUP makes every worker show a new certificate', async (t) => {
+test('signals for a service with workers', async (t) => {
   const service = await startWorkers(t, 2)
-  const files = ['server.pem', 'server.key'].map((name) => join(service.home, 'pki', name))
-  const [certificate = ''] = files
-  const before = new X509Certificate(await readFile(certificate)).fingerprint256
-  for (const file of files) await rm(file)
-  service.process.kill('SIGHUP')
 
-  /** The certificate of the next connection, which the next worker gets. */
-  const shown = async () => {
-    const { socket } = await connectRaw(service)
-    const { fingerprint256 } = socket.getPeerCertificate()
-    socket.destroy()
-    return fingerprint256
-  }
-  await waitFor(
-    async () => {
-      const both = [await shown(), await shown()]
-      return both[0] !== before && both[1] === both[0]
-    },
-    () => 'a new certificate from both workers',
-    service,
-  )
-  assert.equal(new X509Certificate(await readFile(certificate)).fingerprint256, await shown())
-  assert.equal((await service.stop()).code, 0)
+  await t.test('SIGHUP makes every worker show a new certificate', async () => {
+    const files = ['server.pem', 'server.key'].map((name) => join(service.home, 'pki', name))
+    const [certificate = ''] = files
+    const before = new X509Certificate(await readFile(certificate)).fingerprint256
+    for (const file of files) await rm(file)
+    service.process.kill('SIGHUP')
+
+    /** The certificate of the next connection, which the next worker gets. */
+    const shown = async () => {
+      const { socket } = await connectRaw(service)
+      const { fingerprint256 } = socket.getPeerCertificate()
+      socket.destroy()
+      return fingerprint256
+    }
+    await waitFor(
+      async () => {
+        const both = [await shown(), await shown()]
+        return both[0] !== before && both[1] === both[0]
+      },
+      () => 'a new certificate from both workers',
+      service,
+    )
+    assert.equal(new X509Certificate(await readFile(certificate)).fingerprint256, await shown())
+  })
+
+  await t.test('SIGTERM lets the running requests of every worker finish', async (t) => {
+    const logins = [await beginSlowLogin(t, service), await beginSlowLogin(t, service)]
+    service.process.kill('SIGTERM')
+    await waitFor(
+      () => isRefused(service.port),
+      () => 'a refused connection',
+    )
+    assert.equal(service.process.exitCode, null, 'it waits for the requests')
+    const requestIds: (string | undefined)[] = []
+    for (const { connection, finish } of logins) {
+      finish()
+      const reply = await connection.reply()
+      assert.equal(reply?.status, 302, service.output.stderr)
+      requestIds.push(reply.header('x-request-id'))
+    }
+    assert.equal((await service.finished).code, 0)
+    const answered = service.logLines().filter(({ requestId }) => requestIds.includes(requestId))
+    assert.deepEqual(answered.map(({ worker }) => worker).sort(), [1, 2])
+  })
 })
