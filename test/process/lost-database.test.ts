@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { parse, stringify } from 'yaml'
 import { logIn } from '../support/login/login.ts'
 import { homeWithDatabase } from '../support/process/child-home.ts'
-import { runLatchkey } from '../support/process/run-command.ts'
+import { runLatchkey, runRefused } from '../support/process/run-command.ts'
 import { ADMIN, startService, temporaryFolder } from '../support/service.ts'
 import { damageTable } from '../support/stores/damage-file.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
@@ -41,7 +41,10 @@ test('does not install again into a used home whose database file is missing', a
 
   await t.test('commands that would install, or that need an installation, fail', async () => {
     for (const command of [['run'], ['init'], ['keys', 'rotate'], ['admin', 'recover']]) {
-      const { code, stdout, stderr } = await runLatchkey(t, [...command, '--home', home])
+      const args = [...command, '--home', home]
+      const { code, stdout, stderr } = await (command[0] === 'run'
+        ? runRefused(args)
+        : runLatchkey(t, args))
       assert.equal(code, 1, stdout)
       assert.equal(lastLine(stderr), refusal('missing'))
       assert.equal(stdout, '')
@@ -51,7 +54,7 @@ test('does not install again into a used home whose database file is missing', a
 
   await t.test('they also fail if an empty database replaces it', async () => {
     await writeFile(db, '', { mode: 0o600 })
-    const { code, stdout, stderr } = await runLatchkey(t, ['run', '--home', home])
+    const { code, stdout, stderr } = await runRefused(['run', '--home', home])
     assert.equal(code, 1, stdout)
     assert.equal(lastLine(stderr), refusal('empty'))
     assert.equal(await readFile(ca, 'utf8'), before)
@@ -86,8 +89,8 @@ test('does not install a used home into an empty PostgreSQL database, but does i
   const config = join(home, 'controller.yml')
   const file = parse(await readFile(config, 'utf8'))
   await writeFile(config, stringify({ ...file, db: empty }))
-  const refused = await runLatchkey(t, ['run', '--home', home], {
-    environment: { LATCHKEY_ADMIN_PASSWORD: ADMIN.password },
+  const refused = await runRefused(['run', '--home', home], {
+    LATCHKEY_ADMIN_PASSWORD: ADMIN.password,
   })
   assert.equal(refused.code, 1)
   assert.match(
@@ -116,7 +119,7 @@ test('does not start with a damaged database, says so in one sentence, and can b
   assert.equal((await runLatchkey(t, ['backup', '--home', home, '--out', backup])).code, 0)
   await damageTable(path, 'events')
 
-  const { code, stdout, stderr } = await runLatchkey(t, ['run', '--home', home])
+  const { code, stdout, stderr } = await runRefused(['run', '--home', home])
   assert.equal(code, 1)
   assert.equal(stdout, '')
   const lines = stderr.trimEnd().split('\n')

@@ -7,14 +7,14 @@ import { freePort } from '../support/ports.ts'
 import { fixPort, missingHome, readConfig, useWorkers } from '../support/process/child-home.ts'
 import { startChild } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
-import { runLatchkey } from '../support/process/run-command.ts'
+import { runLatchkey, runRefused } from '../support/process/run-command.ts'
 import { startService } from '../support/service.ts'
 
 test('a second instance on the same home is refused when it would use the same port', async (t) => {
   const home = await preparedHome(t)
   const port = await fixPort(home)
-  const first = await startChild(t, { home })
-  assert.equal(first.port, port)
+  const first = await startService(t, { home })
+  assert.equal(new URL(first.baseUrl).port, String(port))
 
   const second = await runLatchkey(t, ['run', '--home', home])
   assert.equal(second.code, 1)
@@ -55,8 +55,8 @@ test('D-337: a first start on a taken port says so, names the ways on, and creat
   const first = await startService(t)
   const home = await missingHome(t)
   const port = Number(new URL(first.baseUrl).port)
-  const refused = await runLatchkey(t, ['run', '--home', home], {
-    environment: { LATCHKEY_ADDRESS: `localhost:${port}` },
+  const refused = await runRefused(['run', '--home', home], {
+    LATCHKEY_ADDRESS: `localhost:${port}`,
   })
   assert.equal(refused.code, 1)
   assert.equal(refused.stdout, '')
@@ -100,9 +100,9 @@ test('D-337: LATCHKEY_ADDRESS overrides the address of an existing home, with se
 })
 
 test('a second instance on the same home serves beside the first at another port', async (t) => {
-  const first = await startChild(t)
+  const first = await startService(t)
   const second = await startChild(t, { home: first.home })
-  assert.notEqual(second.port, first.port)
+  assert.notEqual(second.baseUrl, first.baseUrl)
   for (const service of [first, second]) {
     const { access_token: token } = await logIn(service)
     const reply = await service.call('/edge/client/v1/current-api-session', bearer(token))

@@ -19,7 +19,7 @@ import { administrate } from '../support/management.ts'
 import { changeConfig, fixPort } from '../support/process/child-home.ts'
 import { type ChildService, spawnLatchkey, startChild } from '../support/process/child-service.ts'
 import { preparedHome } from '../support/process/prepared-home.ts'
-import { runLatchkey } from '../support/process/run-command.ts'
+import { runLatchkey, runRefused } from '../support/process/run-command.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
 import { startPostgres } from '../support/stores/postgres.ts'
 
@@ -194,7 +194,7 @@ test('another home with the old secret is refused until it gets the new one', as
   await copyFile(join(home, 'secret'), join(other, 'secret'))
   assert.equal((await rotate(t, home)).code, 0)
 
-  const refused = await runLatchkey(t, ['run', '--home', other], { environment })
+  const refused = await runRefused(['run', '--home', other], environment)
   assert.equal(refused.code, 1)
   assert.equal(
     refused.stderr,
@@ -220,9 +220,7 @@ test('a secret in a variable is handed over in a 0600 file, and printed nowhere'
   const next = (await readFile(path, 'utf8')).trim()
   assert.ok(!`${stdout}${stderr}`.includes(next))
 
-  const refused = await runLatchkey(t, ['run', '--home', home], {
-    environment: { THE_SECRET: old },
-  })
+  const refused = await runRefused(['run', '--home', home], { THE_SECRET: old })
   assert.equal(refused.code, 1)
   assert.match(refused.stderr, new RegExp(`; the right one is in ${path}\\n$`))
   assert.ok(!refused.stderr.includes(next))

@@ -42,11 +42,17 @@ export function canRunHere(args: readonly string[], environment: NodeJS.ProcessE
  * Runs a command that must refuse to serve, such as a gateway without its identity, in this process: a refusal returns
  * like any other command. It may listen for signals before it refuses; that ends with it.
  */
-export async function runRefused(args: readonly string[]): Promise<Finished> {
+export async function runRefused(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Finished> {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   const before = new Map(signals.map((signal) => [signal, process.listeners(signal)]))
   try {
-    return await runWithText(args, { cwd: process.cwd(), environment: childEnvironment() })
+    return await runWithText(args, {
+      cwd: process.cwd(),
+      environment: childEnvironment(environment),
+    })
   } finally {
     for (const signal of signals) {
       for (const listener of process.listeners(signal)) {
