@@ -6,6 +6,7 @@
 
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
+import type { Route } from '../../../src/http/route.ts'
 import { connectRaw, type RawConnection } from '../../support/edge/raw-connection.ts'
 import {
   addressOf,
@@ -69,25 +70,25 @@ test('the form of a request never causes a server error', async (t) => {
 
 async function oddFields(t: TestContext, { service, routes }: Everything): Promise<void> {
   const host = `Host: ${new URL(service.baseUrl).host}`
-  // Of the routes that need credentials, one of each kind: what they share with the others runs first.
+  // Of the routes that need credentials, one of each kind: what they share with the others runs first. So it is with the
+  // pages and forms below /account and /console, which need a session.
   const chosen = routes.filter(({ access, url }, i) =>
     isAnonymous({ access })
-      ? !url.startsWith('/edge/management') && !url.startsWith('/account/')
+      ? !/^\/(edge\/management|account\/|console\/(?!sign|policies$|assets|stream))/.test(url)
       : routes.findIndex((other) => other.access === access) === i,
   )
   const addresses = [
-    ...chosen.map((route) => `${route.method} ${addressOf(route)}`),
-    'OPTIONS /oidc/token',
-    'OPTIONS /edge/management/v1/identities/nothing',
-  ]
+    ...chosen.map((route) => [`${route.method} ${addressOf(route)}`, bodyOf(route)] as const),
+    ['OPTIONS /oidc/token', JSON_BODY],
+    ['OPTIONS /edge/management/v1/identities/nothing', JSON_BODY],
+  ] as const
   for (const fields of ODD_FIELDS) {
     // One connection for all requests, reopened when a response closed it: a handshake costs more than a request.
     let connection: RawConnection | undefined
     t.after(() => connection?.socket.destroy())
-    for (const address of addresses) {
-      const body = address.startsWith('GET') ? '' : '{}'
-      const type = /^content-type/i.test(fields.join()) ? [] : ['Content-Type: application/json']
-      const lines = [host, ...fields, ...type, `Content-Length: ${body.length}`]
+    for (const [address, { type, body }] of addresses) {
+      const types = /^content-type/i.test(fields.join()) ? [] : [`Content-Type: ${type}`]
+      const lines = [host, ...fields, ...types, `Content-Length: ${body.length}`]
       const request = `${address} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`
       connection ??= await connectRaw(service)
       connection.send(Buffer.from(request, 'latin1'))
@@ -101,6 +102,15 @@ async function oddFields(t: TestContext, { service, routes }: Everything): Promi
     }
     connection?.socket.destroy()
   }
+}
+
+const JSON_BODY = { type: 'application/json', body: '{}' }
+
+/** What the route reads: a body of another type is refused before the header fields matter, and closes the connection. */
+function bodyOf({ method, reads }: Route): typeof JSON_BODY {
+  if (method === 'GET') return { ...JSON_BODY, body: '' }
+  const isForm = reads.includes('form') && !reads.includes('json')
+  return isForm ? { type: 'application/x-www-form-urlencoded', body: 'a=b' } : JSON_BODY
 }
 
 async function oddTargets({ service }: Everything): Promise<void> {
