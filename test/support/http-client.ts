@@ -50,7 +50,7 @@ const lookup: LookupFunction = (_host, { all }, done) => {
 /** By the text of the CA: the services of most tests have the same one. */
 const contexts = new Map<string, SecureContext>()
 
-function trustIn(ca: string): SecureContext {
+export function trustIn(ca: string): SecureContext {
   const context = contexts.get(ca) ?? createSecureContext({ ca })
   contexts.set(ca, context)
   return context

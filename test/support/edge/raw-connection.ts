@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events'
 import tls from 'node:tls'
+import { trustIn } from '../http-client.ts'
 import type { Service } from '../service.ts'
 
 export interface RawReply {
@@ -35,7 +36,9 @@ export async function connectRaw(
   const { at = service.baseUrl, ...rest } = options
   const { hostname, port } = new URL(at)
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
-  const socket = tls.connect({ host, port: Number(port), ca: service.ca, ...rest })
+  const trust =
+    Object.keys(rest).length === 0 ? { secureContext: trustIn(service.ca) } : { ca: service.ca }
+  const socket = tls.connect({ host, port: Number(port), ...trust, ...rest })
   await once(socket, 'secureConnect')
 
   let received: Buffer = Buffer.alloc(0)
