@@ -1,6 +1,6 @@
 // Builds dist/ for the published package: program/, the bundle that it runs (D-271); the same code in single files, as far
 // as its libraries need it; build-info.json, which says what it was built from; sbom.json, which lists its dependencies
-// (CycloneDX, R117); and site/, the documentation. A checkout needs none of it. Arguments go to the compiler.
+// (CycloneDX, R117); and site/, the documentation. A checkout needs none of it.
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   cpSync,
@@ -27,11 +27,7 @@ for (const name of existsSync(dist) ? readdirSync(dist) : []) {
 const tsc = fileURLToPath(new URL('../node_modules/typescript-7/bin/tsc', import.meta.url))
 // One checker takes half the processor time of four, each of which would check what all others import.
 const compiler = [tsc, '--project', 'tsconfig.build.json', '--checkers', '1']
-const given = process.argv.slice(2)
-const { status } = spawnSync(process.execPath, [...compiler, ...given], {
-  cwd: root,
-  stdio: 'inherit',
-})
+const { status } = spawnSync(process.execPath, compiler, { cwd: root, stdio: 'inherit' })
 if (status !== 0) process.exit(status ?? 1)
 // Browsers get these files as they are; the compiler does not know them.
 const assets = 'web/console/assets/'

@@ -93,6 +93,12 @@ async function assemble(): Promise<string> {
   await copyShipped(join(folder, 'libraries/node_modules'))
   const [build] = textsOf(stages[1] ?? assert.fail(), 'RUN').slice(-1)
   assert.equal(build, 'node scripts/build.mjs')
+  // Unlike in the image, so that the build says from which commit it is.
+  const repository = { cwd: join(folder, 'build') }
+  await run('git', ['init', '--quiet'], repository)
+  const author = ['-c', 'user.name=Builder', '-c', 'user.email=builder@example.com']
+  const commit = ['commit', '--quiet', '--allow-empty', '--message=build']
+  await run('git', [...author, ...commit], repository)
   const env = childEnvironment({
     npm_config_cache: join(folder, 'npm'),
     npm_config_offline: 'true',
