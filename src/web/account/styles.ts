@@ -162,18 +162,9 @@ form + .entries,
   color: var(--alert);
 }
 .facts {
-  display: grid;
   grid-template-columns: minmax(5.5rem, max-content) minmax(0, 1fr);
   gap: 0.125rem 0.75rem;
   margin: 0.5rem 0 0.875rem;
-  font-size: 0.9375rem;
-}
-.facts dt {
-  color: var(--quiet);
-}
-.facts dd {
-  margin: 0;
-  overflow-wrap: anywhere;
 }
 @media (min-width: 40rem) {
   .account .codes {
