@@ -56,9 +56,12 @@ const KINDS = {
 }
 /** How many of these processes run at a time, of any kind: each waits for a third of its time, and no core should. */
 const AT_ONCE = 6
-/** Where Linux has a disk in memory, and what the tests may need of it: about ten times what they use. */
+/** Where Linux has a disk in memory. */
 const MEMORY = '/dev/shm'
-const ROOM = 4 * 1024 ** 3
+const GIBIBYTE = 1024 ** 3
+/** What it must have for the files of the tests, about ten times what they use, and for the databases, too: twice. */
+const ROOM = 4 * GIBIBYTE
+const ROOM_WITH_DATABASES = 8 * GIBIBYTE
 /** About how long files take beside others, if it is more than a few seconds. Nothing but the order depends on it. */
 const SECONDS = JSON.parse(readFileSync(new URL('./test-seconds.json', import.meta.url), 'utf8'))
 
@@ -84,7 +87,9 @@ const needsPostgres = [...texts.values()].some((text) =>
 )
 // One server for all files: each has its own databases in it, and a server for each would take most of the time.
 const postgres = needsPostgres
-  ? await (await import('../test/support/stores/postgres.ts')).startPostgres(memory)
+  ? await (await import('../test/support/stores/postgres.ts')).startPostgres(
+      memory !== undefined && hasRoom(ROOM_WITH_DATABASES) ? memory : undefined,
+    )
   : undefined
 const startsPrograms = [...texts.values()].some((text) => text.includes('/process/'))
 const programs = startsPrograms ? await bundle() : undefined
@@ -179,10 +184,8 @@ function envOf([file]) {
 
 /** Returns a new folder in memory, or undefined if somebody named another or the system has none with enough room. */
 function memoryFolder() {
-  if (process.env.TMPDIR !== undefined) return undefined
+  if (process.env.TMPDIR !== undefined || !hasRoom(ROOM)) return undefined
   try {
-    const { bavail, bsize } = statfsSync(MEMORY)
-    if (bavail * bsize < ROOM) return undefined
     const folder = mkdtempSync(join(MEMORY, 'latchkey-tests-'))
     // PostgreSQL does not run as root: its user needs the way to the folders of its own.
     chmodSync(folder, 0o711)
@@ -190,6 +193,15 @@ function memoryFolder() {
     return folder
   } catch {
     return undefined
+  }
+}
+
+function hasRoom(bytes) {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY)
+    return bavail * bsize >= bytes
+  } catch {
+    return false
   }
 }
 
