@@ -122,7 +122,8 @@ test('what administrators do, on the command line', async (t) => {
     await refused(cli, ['passkeys', 'list', 'nobody'], 66, /nobody/)
     const { id } = await passkeyPerson(service, admin, { name: 'kim' })
     const [key] = await admin.get(`/identities/${id}/passkeys`)
-    await done(cli, ['passkeys', 'list', 'kim'], new RegExp(`^${key.id} +my key +localhost `, 'm'))
+    const row = `^${key.id} +my key +localhost +${key.createdAt.replace(/\.\d+Z/, 'Z')}(?: |$)`
+    await done(cli, ['passkeys', 'list', 'kim'], new RegExp(row, 'm'))
     await refused(cli, ['passkeys', 'remove', 'kim', key.id], 64, /--yes/)
     const remove = ['passkeys', 'remove', 'kim', key.id, '--yes']
     await done(cli, remove, /"kim" \(\w+\) no longer has the passkey /)

@@ -215,6 +215,7 @@ test('a gateway in two commands', async (t) => {
       /is not an enrollment token/,
     )
     await refused([...at, '--enroll', join(folder, 'none'), ...options], 66, /there is no file/)
+    await refused([...at, '--enroll', folder, ...options], 66, /cannot be read: it is a folder/)
     const typed = await readFile(person, 'utf8')
     await refused(
       [...at, '--enroll', typed, ...options],

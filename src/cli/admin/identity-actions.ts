@@ -85,9 +85,9 @@ const PASSKEY_COLUMNS = [
   { title: 'ID', path: 'id' },
   { title: 'NAME', path: 'name' },
   { title: 'HOST', path: 'rpId' },
-  { title: 'CREATED', path: 'createdAt' },
-  { title: 'LAST USED', path: 'lastUsedAt' },
-]
+  { title: 'CREATED', path: 'createdAt', as: 'time' },
+  { title: 'LAST USED', path: 'lastUsedAt', as: 'time' },
+] as const
 
 export const removePasskey: Run<ConfirmedValues> = async (values, io, [name = '', id = '']) => {
   const { api, identities } = await openIdentities([name], values, io)

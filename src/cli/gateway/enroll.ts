@@ -26,7 +26,7 @@ import {
 } from '../../client/client.ts'
 import { type GivenSettings, loadGatewaySettings } from '../../gateway/settings/load.ts'
 import type { GatewaySettings } from '../../gateway/settings/settings.ts'
-import { refuseJwt } from '../contexts/certificate-files.ts'
+import { jwtIn } from '../contexts/certificate-files.ts'
 import { CommandFailed, EXIT, type Io, Misuse } from '../terminal/io.ts'
 import { plain } from '../terminal/output.ts'
 import type { GatewayValues } from './given.ts'
@@ -45,7 +45,7 @@ export async function enrollGateway(
 ): Promise<void> {
   const { enroll: token = '-' } = values
   const home = homeOf(values, io)
-  const jwt = await readToken(token, io)
+  const jwt = await jwtIn(token, 'Token (JWT): ', io)
   const { url, identityId } = invitationOf(jwt, token)
   await refuseOther(home, identityId)
   await makePrivateFolder(home.folder)
@@ -61,14 +61,6 @@ export async function enrollGateway(
   const { cert, key } = credential
   await writeStored(home.identity, { id, url, ca, cert, key })
   io.out(plain(`The gateway is enrolled at ${url}. Its home is ${home.folder}`))
-}
-
-async function readToken(token: string, io: Pick<Io, 'resolve' | 'askSecret'>): Promise<string> {
-  if (token === '-') return (await io.askSecret('Token (JWT): ')).trim()
-  refuseJwt(token)
-  const text = await readText(io.resolve(token))
-  if (text === undefined) throw new CommandFailed(`there is no file ${token}`, EXIT.missing)
-  return text.trim()
 }
 
 /** The token says where to enroll, and by which method. Nothing is sent yet. */

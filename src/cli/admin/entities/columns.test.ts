@@ -21,7 +21,7 @@ test('a table shows booleans, times and lists in a readable form', () => {
     { title: 'ADMIN', path: 'isAdmin', as: 'truth' },
     { title: 'POLICY', path: 'policy.name' },
     { title: 'REFERENCE', path: 'policy' },
-    { title: 'ROLES', path: 'roles', as: 'list' },
+    { title: 'ROLES', path: 'roles' },
     { title: 'AT', path: 'at', as: 'time' },
     { title: 'NOTHING', path: 'externalId' },
     { title: 'MISSING', path: 'no.such.thing' },

@@ -5,7 +5,7 @@ export interface Column {
   readonly title: string
   /** Separated by dots; a missing member is empty. */
   readonly path: string
-  readonly as?: 'text' | 'truth' | 'time' | 'list'
+  readonly as?: 'text' | 'truth' | 'time'
 }
 
 export type Row = Readonly<Record<string, unknown>>

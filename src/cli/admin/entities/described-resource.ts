@@ -23,7 +23,6 @@ function nameFirst(names: readonly string[]): readonly string[] {
 const FORMATS: Partial<Record<Described['type'], NonNullable<Column['as']>>> = {
   boolean: 'truth',
   time: 'time',
-  texts: 'list',
 }
 
 /** The fields with an option, in the order of the description. */
