@@ -363,14 +363,14 @@ test('every route declares who may call it, and does what it declares', async (t
     assert.ok(withAccess('public').length > 0)
     for (const route of withAccess('public')) {
       for (const [attached, headers] of Object.entries(ATTACHED)) {
-        const [form, ...others]: readonly CallOptions[] =
-          route.method === 'GET' ? [{}] : [{ form: [] }, { json: {} }, BROKEN_FORM, { body: 'x' }]
-        // The others are refused while they are read, so a caller with nothing and one with everything are enough.
-        const bodies = /nothing|everything/.test(attached) ? [form, ...others] : [form]
+        const bodies: readonly CallOptions[] =
+          route.method === 'GET'
+            ? [{}]
+            : [{ form: [] }, { json: {} }, { body: '%zz', headers: FORM }, { body: 'x' }]
         for (const options of bodies) {
           const reply = await call(service, route, {
             ...options,
-            headers: { ...headers, ...options?.headers },
+            headers: { ...headers, ...options.headers },
           })
           const where = `${route.method} ${route.url} with ${attached}`
           assert.notEqual(reply.status, 401, where)
@@ -470,7 +470,4 @@ test('routes are added in one place, so that the table above is complete', () =>
   assert.deepEqual(found, ['src/http/router.ts'])
 })
 
-const BROKEN_FORM = {
-  body: '%zz',
-  headers: { 'content-type': 'application/x-www-form-urlencoded' },
-}
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }

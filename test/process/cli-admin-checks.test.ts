@@ -212,7 +212,7 @@ test('what administrators try out and end, on the command line', async (t) => {
     assert.equal(JSON.parse((await cli.run('keys', 'list', '--json')).stdout).length, 2)
   })
 
-  await t.test('with --everybody, the administrator is logged out as well', async (t) => {
+  await t.test('--everybody also logs out the administrator', async (t) => {
     const patience = t.mock.method(AbortSignal, 'timeout')
     const args = ['sessions', 'end-all', '--everybody', '--yes', '--wait', '10']
     const confirmed =

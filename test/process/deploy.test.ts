@@ -1,7 +1,7 @@
 /**
  * What is in deploy/: the unit of systemd and the container image (D-143). There is neither a systemd nor a container runtime
- * in a test, so the unit is read by the tool that systemd brings for it, where there is one. package.test.ts takes the
- * steps of the image.
+ * in a test, so the unit is read by the tool that systemd brings for it, where there is one. package.test.ts runs the
+ * steps of the Containerfile.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

@@ -20,7 +20,8 @@ test('the lines of docs/install.md install the service, log its administrator in
     notRun: {
       'npm ci && npm start': 'fetches packages; readme.test.ts goes on from there',
       'npm ci && npm run build': 'fetches packages; package.test.ts builds, packs and runs it',
-      'podman build': 'there is no container runtime; package.test.ts takes the steps of the image',
+      'podman build':
+        'needs a container runtime; package.test.ts runs the steps of the Containerfile',
     },
   })
   const { version } = JSON.parse(

@@ -159,7 +159,7 @@ test('the published package', async (t) => {
     }
   })
 
-  await t.test('stops when it is told to', async () => {
+  await t.test('stops on SIGTERM', async () => {
     assert.equal((await service.stop()).code, 0)
   })
 

@@ -18,7 +18,6 @@ import { systemClock } from '../../src/base/time/clock.ts'
 import type { Config } from '../../src/config/config.ts'
 import { defaultConfigFile } from '../../src/config/default-file.ts'
 import { readEnvironment } from '../../src/config/environment.ts'
-import type { HashStrength } from '../../src/domain/factors/passwords/hashing.ts'
 import type { Store } from '../../src/domain/stores.ts'
 import { UNDECLARED } from '../../src/http/router.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -36,8 +35,8 @@ export interface ServiceOptions {
   readonly home?: string
   readonly clock?: TestClock
   readonly environment?: Readonly<Record<string, string>>
-  /** How strong passwords are hashed where the time that it takes is what is tested. Default: as cheaply as possible. */
-  readonly hashing?: 'as shipped' | HashStrength
+  /** Passwords are hashed with the strength that is shipped: where the time that it takes is what is tested. */
+  readonly hashing?: 'as shipped'
   /** The start that makes the installation, instead of one in a copy of an installed home. */
   readonly isFirstStart?: boolean
 }
@@ -82,7 +81,7 @@ export async function startService(
     clock,
     random: systemRandom,
     handOver: async () => {},
-    hashStrength: options.hashing === 'as shipped' ? undefined : (options.hashing ?? CHEAP),
+    hashStrength: options.hashing === undefined ? CHEAP : undefined,
     log: createLog(
       { level: 'debug', format: 'json' },
       { write: (line) => log.push(JSON.parse(line)) },

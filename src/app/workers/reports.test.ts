@@ -125,8 +125,8 @@ test('D-348: idle workers get at once what was read, and a report before the met
   assert.deepEqual(await pass(seconds(1)), [1, 1])
 })
 
-// A supervisor that has just started reads every ending that still counts. Once everybody's sessions have been ended, these
-// are more rows than a function can take as arguments.
+// On startup, the supervisor reads every ending that is still relevant. After all sessions were ended, there can be more of
+// them than one call accepts as arguments.
 test('hundreds of thousands of endings are noted', async () => {
   const { reports, pass } = twoWorkers([3, 3])
   reports.noteEndings(Array.from({ length: 300_000 }, (_, sequence) => ({ sequence }) as never))

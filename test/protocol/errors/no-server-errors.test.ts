@@ -213,12 +213,9 @@ async function oddValues(
     for (const route of open) await sendAll(`${what} everywhere`, route, fields)
   }
   // One odd value among valid ones gets past the checks of the others. The two APIs share their implementation.
-  const once = open.filter(({ method, url, reads }) => {
+  const once = open.filter(({ url, reads }) => {
     const isRead = reads.length > 0 || /login|authorization|end_session|callback/.test(url)
-    const isOfSite = method === 'POST' && /^\/(account|console|device)\//.test(url)
-    // Without a session the forms of a site answer in one place, whatever their fields: one for each way to get there.
-    const isChosen = /\/(account\/password|console\/policies|device\/approve|sign-out)$/.test(url)
-    return isRead && !url.startsWith('/edge/management') && (!isOfSite || isChosen)
+    return isRead && !url.startsWith('/edge/management')
   })
   for (const [i, name] of NAMES.entries()) {
     // Logins of devices that wait, and wrong passwords of an identity, are limited, too.

@@ -1,6 +1,6 @@
 /**
- * The container image, and what its build stage builds, made by the steps of the Containerfile: there is no container
- * runtime in a test. One build is for both the tests of the image and those of the package.
+ * Runs the steps of the Containerfile, because tests have no container runtime. The build takes long, so the tests of the
+ * image and of the package use the same one.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
